@@ -4,9 +4,12 @@
 #include <map>
 #include <set>
 
+#include "penstock/base/random.h"
 #include "penstock/data/fused_function.h"
+#include "penstock/data/written_resource.h"
 #include "penstock/graph/import.h"
 #include "penstock/io/convert.h"
+#include "penstock/kernel/anonymous.h"
 
 namespace penstock::data {
 namespace {
@@ -56,14 +59,47 @@ class GraphWriter {
       for (const Variant& v : input.flat<Variant>()) datasets.push_back(AddDataset(*v.as<Dataset>()));
       return AddNode("Pack", std::move(datasets), {{"N", input.dim(0)}, {"T", DT_VARIANT}, {"axis", 0}});
     }
-    if (input.dtype() != DT_RESOURCE) {
-      return AddNode("Const", {}, {{"dtype", input.dtype()}, {"value", input}});
-    }
+    if (input.dtype() != DT_RESOURCE) return AddConst(input);
     // What iterators share and nothing else uses.
     if (IsInput(input, recipe, "seed_generator")) return AddNode("DummySeedGenerator", {}, {});
     if (IsInput(input, recipe, "cache")) return AddNode("DummyMemoryCache", {}, {});
+    const ResourceHandle* handle = input.num_elements() == 1 ? input.data<ResourceHandle>() : nullptr;
+    const std::string added = handle ? AddResource(handle->resource.get()) : "";
+    if (!added.empty()) return added;
     throw FailedPrecondition(recipe.op->name, " cannot be written as a graph: it uses the resource ",
-                             input.num_elements() == 1 ? input.data<ResourceHandle>()->name : "");
+                             handle ? handle->name : "");
+  }
+
+  // Another resource like this one; "" if there is no way to make it.
+  std::string AddResource(Resource* resource) {
+    if (!resource) return "";
+    std::string& added = resources_[resource];
+    if (!added.empty()) return added;
+    WrittenResource written;
+    if (auto* slot = dynamic_cast<VariableSlot*>(resource)) {
+      std::lock_guard lock(slot->mutex);
+      written = {"VarHandleOp",
+                 {{"dtype", slot->dtype}, {"shape", slot->shape}, {"shared_name", std::string(kAnonymousName)}},
+                 "AssignVariableOp",
+                 {{"dtype", slot->dtype}},
+                 {slot->value}};
+      if (!slot->value.initialized()) written.fill_op.clear();
+    } else if (const auto* writable = dynamic_cast<const WritableResource*>(resource)) {
+      written = writable->Write();
+    }
+    if (written.op.empty()) return "";
+    // A name that no other resource has, as the resource may be named after its node.
+    const std::string name = StrCat(written.op, "/", NondeterministicSeed());
+    graph_.nodes.push_back({name, written.op, "", {}, std::move(written.attrs), {}, {}});
+    if (written.fill_op.empty()) return added = name;
+    std::vector<std::string> inputs = {name};
+    for (const Tensor& part : written.contents) inputs.push_back(AddConst(part));
+    const std::string fill = AddNode(written.fill_op, std::move(inputs), std::move(written.fill_attrs));
+    return added = AddNode("Identity", {name, "^" + fill}, {{"T", DT_RESOURCE}});
+  }
+
+  std::string AddConst(const Tensor& value) {
+    return AddNode("Const", {}, {{"dtype", value.dtype()}, {"value", value}});
   }
 
   static bool IsInput(const Tensor& input, const Recipe& recipe, std::string_view name) {
@@ -88,10 +124,19 @@ class GraphWriter {
 
   void AddFunction(const FuncRef& function, const FunctionLibraryPtr& library) {
     if (!library || !library->Find(function.name)) return;
-    if (policy_ == StatePolicy::kFail) RequireNoState(function, library);
     bool all_found;
     for (auto& reached : ReachedFunctions(function, library, &all_found)) {
+      if (policy_ == StatePolicy::kFail) RequireNoStateIn(reached->signature.name, library);
       if (functions_.insert(reached->signature.name).second) graph_.functions.push_back(std::move(reached));
+    }
+  }
+
+  static void RequireNoStateIn(const std::string& function, const FunctionLibraryPtr& library) {
+    try {
+      RequireNoState({function, {}}, library);
+    } catch (const Error& error) {
+      throw Error(Status(error.code(),
+                         StrCat("Failed to serialize the input pipeline graph: ", error.status().message())));
     }
   }
 
@@ -99,6 +144,7 @@ class GraphWriter {
   const StatePolicy policy_;
   GraphDef graph_;
   std::map<const Dataset*, std::string> names_;
+  std::map<const Resource*, std::string> resources_;
   std::set<std::string> functions_;
 };
 

@@ -52,14 +52,61 @@ def test_the_graph_is_one_that_tensorflow_knows():
         next(n for n in graph.node if n.op == "MapDataset").attr["f"].func.name]
 
 
+@pytest.fixture
+def var():
+    return tf.Variable(10, dtype=tf.int64)
+
+
+@pytest.fixture
+def table():
+    table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1)
+    table.insert(tf.constant([1], tf.int64), tf.constant([7], tf.int64))
+    return table
+
+
+def test_variables_are_written_with_their_values(var):
+    """TensorFlow 2.21's values."""
+    dataset = Dataset.range(3).map(lambda x: var.assign_add(x))
+    again = made_again(dataset, external_state_policy=3)
+    var.assign(20)
+    assert list(again.as_numpy_iterator()) == [10, 11, 13] and int(var) == 20
+    assert list(dataset.as_numpy_iterator()) == [20, 21, 23] and int(var) == 23
+    for policy, refused in (0, False), (1, False), (2, True):
+        if not refused:
+            assert graph_of(dataset, external_state_policy=policy).numpy()
+            continue
+        with pytest.raises(tf.errors.FailedPreconditionError, match=(
+                "Failed to serialize the input pipeline graph: AssignAddVariableOp is stateful")):
+            graph_of(dataset, external_state_policy=policy)
+
+
+@pytest.mark.parametrize("policy", range(4))
+def test_tables_are_written_with_their_contents(table, policy):
+    """TensorFlow 2.21's values."""
+    fixed = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([0, 1], ["a", "b"]), "?")
+    vectors = tf.lookup.experimental.MutableHashTable(tf.string, tf.float32, [0., 0.])
+    vectors.insert(["x"], [[1., 2.]])
+    datasets = [Dataset.range(3).map(table.lookup),
+                Dataset.range(3).map(lambda x: fixed.lookup(tf.cast(x, tf.int32))),
+                Dataset.from_tensors(["x", "y"]).map(vectors.lookup)]
+    again = [made_again(dataset, external_state_policy=policy) for dataset in datasets]
+    table.insert(tf.constant([2], tf.int64), tf.constant([9], tf.int64))
+    assert [list(dataset.as_numpy_iterator()) for dataset in again[:2]] == [[-1, 7, -1], [b"a", b"b", b"?"]]
+    assert [x.tolist() for x in again[2].as_numpy_iterator()] == [[[1., 2.], [0., 0.]]]
+    assert list(datasets[0].as_numpy_iterator()) == [-1, 7, 9]
+    ops = [node.op for node in tf.compat.v1.GraphDef.FromString(graph_of(datasets[0]).numpy()).node]
+    assert sorted(ops) == ["Const"] * 6 + ["Identity", "LookupTableImportV2", "MapDataset", "MutableHashTableV2",
+                                           "RangeDataset", "_Retval"]
+
+
 def test_what_cannot_be_written():
     stateful = Dataset.range(3).map(lambda x: tf.random.uniform([]))
     assert graph_of(stateful).numpy()
     with pytest.raises(tf.errors.FailedPreconditionError, match="stateful"):
         graph_of(stateful, external_state_policy=2)
-    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([1], [2]), 0)
-    with pytest.raises(tf.errors.FailedPreconditionError, match="resource"):
-        graph_of(Dataset.range(3).map(lambda x: table.lookup(tf.cast(x, tf.int32))))
+    nested = Dataset.range(3).flat_map(lambda x: Dataset.range(x).map(lambda y: tf.random.uniform([])))
+    with pytest.raises(tf.errors.FailedPreconditionError, match="Failed to serialize the input pipeline graph: "):
+        graph_of(nested, external_state_policy=2)
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.raw_ops.DatasetFromGraph(graph_def=b"")
     with pytest.raises(tf.errors.InvalidArgumentError):

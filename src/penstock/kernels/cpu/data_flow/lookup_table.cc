@@ -220,6 +220,20 @@ void LookupTable::Remove(const Tensor& keys) {
   }
 }
 
+data::WrittenResource LookupTable::Write() const {
+  if (spec_.kind == Kind::kDense) return {};  // its op takes the special keys
+  AttrMap attrs = {{"key_dtype", spec_.key_type}, {"value_dtype", spec_.value_type}, {"use_node_name_sharing", true}};
+  const char* op = "HashTableV2";
+  if (spec_.kind == Kind::kMutable) {
+    op = spec_.value_shape.rank() == 0 ? "MutableHashTableV2" : "MutableHashTableOfTensorsV2";
+    if (spec_.value_shape.rank() > 0) attrs.Set("value_shape", PartialShape(spec_.value_shape));
+  }
+  auto [keys, values] = Export();
+  const bool filled = spec_.kind == Kind::kMutable || keys.num_elements() > 0;
+  const char* fill = filled ? "LookupTableImportV2" : "";
+  return {op, std::move(attrs), fill, {{"Tin", spec_.key_type}, {"Tout", spec_.value_type}}, {keys, values}};
+}
+
 void LookupTable::Import(const Tensor& keys, const Tensor& values) {
   if (spec_.kind == Kind::kFixed) return Initialize(keys, values);
   const bool dense = spec_.kind == Kind::kDense;

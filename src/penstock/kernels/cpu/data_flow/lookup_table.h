@@ -7,12 +7,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "penstock/data/written_resource.h"
 #include "penstock/kernel/kernel_context.h"
 
 namespace penstock {
 
 // Thread-safe. Errors are InvalidArgument where types or shapes do not fit.
-class LookupTable : public Resource {
+class LookupTable : public Resource, public data::WritableResource {
  public:
   enum class Kind {
     kFixed,    // filled once
@@ -40,6 +41,7 @@ class LookupTable : public Resource {
   void Initialize(const Tensor& keys, const Tensor& values);
   bool initialized() const;
   std::pair<Tensor, Tensor> Export() const;
+  data::WrittenResource Write() const override;
   std::string DebugString() const override { return StrCat("table '", spec_.name, "'"); }
 
  private:

@@ -3,6 +3,7 @@
 import random
 
 from .families import FAMILIES
+from .families.elementwise import NARROW_TYPES
 from .families.state import read
 from .program import Block, Program, Statement, Value
 
@@ -110,6 +111,11 @@ class Generator:
                 self.kinds.append(family)
                 wanted -= 1
 
+    def new_variable(self, shape):
+        v = Value(self.name("v"), "F", tuple(shape))
+        self.program.variables.append(v)
+        return self.emit(read(v), "F", v.shape)
+
     # The program.
 
     def _base_shapes(self):
@@ -142,15 +148,14 @@ class Generator:
     def make(self):
         r, p = self.random, self.program
         for i in range(r.randint(2, 4)):
-            dtype = r.choices(["F", "int32", "bool", "int64", "C"], [85, 5, 4, 3, 3])[0] if i else "F"
+            dtype = r.choices(["F", "int32", "bool", "int64", "C", *NARROW_TYPES], [76, 6, 4, 4, 4, 1, 2, 2, 1])[0]
+            dtype = dtype if i else "F"
             shape = self.shapes[i % len(self.shapes)] if r.random() < 0.7 else self.shapes[0]
             p.inputs.append(Value(self.name("x"), dtype, shape))
         for _ in range(r.choice([0, 0, 1, 1, 2])):
             shape = tuple(1 if d is None else d for d in r.choice(self.shapes))
-            p.variables.append(Value(self.name("v"), "F", shape))
+            self.new_variable(shape)
         self.scope.values += p.inputs
-        for v in p.variables:
-            self.emit(read(v), "F", v.shape)
         focus = r.random()
         kinds = None
         if focus < 0.25:  # Chains that passes join.

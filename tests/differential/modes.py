@@ -7,6 +7,20 @@ returns the fetched arrays of each run.
 import numpy as np
 
 
+# The arguments of the ops that optimizers use.
+RULES = {
+    "GradientDescent": "var alpha delta",
+    "Momentum": "var accum lr grad momentum",
+    "Adagrad": "var accum lr grad",
+    "Adam": "var m v beta1_power beta2_power lr beta1 beta2 epsilon grad",
+    "RMSProp": "var ms mom lr rho momentum epsilon grad",
+    "Ftrl": "var accum linear grad lr l1 l2 lr_power",
+    "Adadelta": "var accum accum_update lr rho epsilon grad",
+    "ProximalAdagrad": "var accum lr l1 l2 grad",
+    "AddSign": "var m lr alpha sign_decay beta grad",
+}
+
+
 class Helpers:
     """The names that a program's source uses beside `tf`."""
 
@@ -30,6 +44,7 @@ class Helpers:
             "function": self.function,
             "batch_norm": self.batch_norm,
             "single": self.single,
+            "apply": self.apply,
         }
 
     def weights(self, seed, *shape):
@@ -41,26 +56,43 @@ class Helpers:
         tf = self.tf
         return f(x) if self.F != tf.float64 else tf.cast(f(tf.cast(x, tf.float32)), self.F)
 
-    def batch_norm(self, x, scale, offset):
+    def batch_norm(self, x, scale, offset, mean=None, variance=None):
         tf = self.tf
         if self.F != tf.float64:
-            return tf.compat.v1.nn.fused_batch_norm(x, scale, offset)[0]
-        mean, variance = tf.nn.moments(x, [0, 1, 2])
+            return tf.compat.v1.nn.fused_batch_norm(x, scale, offset, mean, variance, is_training=mean is None)[0]
+        if mean is None:
+            mean, variance = tf.nn.moments(x, [0, 1, 2])
         return tf.nn.batch_normalization(x, mean, variance, offset, scale, 1e-3)
 
     def function(self, f):
         return self.tf.function(f)
 
-    def gradients(self, f, xs):
-        """The gradients of the sum of f(*xs) by xs, of which only the calls' arguments count."""
+    def gradients(self, f, xs, weighted=False):
+        """The gradients of the sum of f(*xs) by xs, of which only the calls' arguments count; weighted by cos(f)."""
         tf = self.tf
         xs = [tf.identity(x) for x in xs]
+        weight = lambda y: tf.cos(y) if weighted else None
         if self.symbolic:
-            return [tf.convert_to_tensor(d) for d in tf.gradients(f(*xs), xs, unconnected_gradients="zero")]
+            y = f(*xs)
+            return [tf.convert_to_tensor(d) for d in tf.gradients(y, xs, weight(y), unconnected_gradients="zero")]
         with tf.GradientTape() as tape:
             tape.watch(xs)
             y = f(*xs)
-        return [tf.convert_to_tensor(d) for d in tape.gradient(y, xs, unconnected_gradients="zero")]
+        found = tape.gradient(y, xs, output_gradients=weight(y), unconnected_gradients="zero")
+        return [tf.convert_to_tensor(d) for d in found]
+
+    def apply(self, rule, variables, gradient, indices, *numbers, **options):
+        """Runs an optimizer's op on variables of either kind; its output, or operation, to wait for."""
+        tf, names = self.tf, RULES[rule].split()
+        resource, sparse = hasattr(variables[0], "handle"), indices is not None
+        op = getattr(tf.raw_ops, f"{'Resource' * resource}{'Sparse' * sparse}Apply{rule}")
+        given = dict(zip(names, [v.handle if resource else v._ref() for v in variables]))
+        given["delta" if "delta" in names else "grad"] = gradient
+        given.update(zip([n for n in names if n not in given], [tf.cast(n, self.F) for n in numbers]))
+        if sparse:
+            given["indices"] = indices
+        done = op(**given, **options)
+        return done if done is not None else variables[0].read_value()
 
 
 def load(source, helpers):

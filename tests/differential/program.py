@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-NAME = re.compile(r"\b[xvtfa]\d+\b")
+NAME = re.compile(r"(?<![.\w])[xvtfa]\d+\b")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,8 +118,8 @@ class Program:
     def _draw(self, value, n, run):
         random = np.random.RandomState([self.seed % 2**32, run, int(value.name[1:]), ord(value.name[0])])
         shape = [n if d is None else d for d in value.shape]
-        if value.dtype in ("int32", "int64"):
-            return random.randint(-9, 10, shape).astype(value.dtype)
+        if value.dtype[0] in "iu":
+            return random.randint(0 if value.dtype[0] == "u" else -9, 10, shape).astype(value.dtype)
         if value.dtype == "bool":
             return random.randint(0, 2, shape).astype(bool)
         x = np.round(random.standard_normal(shape), 3)

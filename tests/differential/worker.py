@@ -80,7 +80,7 @@ class Noise:
 def reference(tf, source, runs, initial, settings, eager):
     """Results in double precision and their largest deviations under noise; the largest value of any statement."""
     exact, spread, largest = None, None, 0.0
-    for seed in range(5):
+    for seed in range(settings["samples"]):
         noise = Noise(tf, settings["scale"] if seed else 0, seed)
         shaken = lambda x: noise(tf.constant(np.asarray(x))).numpy()
         out = eager(
@@ -122,6 +122,9 @@ def main(module):
         except EOFError:
             return
         arguments = [request[k] for k in ("source", "runs", "initial", "settings")]
+        if module == "tensorflow":
+            without = not request["settings"].get("passes", True)
+            tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": without})
         try:
             if request["mode"] == "reference":
                 values = reference(tf, *arguments, modes.eager)

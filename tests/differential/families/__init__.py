@@ -23,5 +23,5 @@ def family(weight, leaf=True):
     return register
 
 
-from . import algebra, control, elementwise, gradients, losses  # noqa: E402, F401
+from . import algebra, arrays, control, elementwise, gradients, images, indices, losses  # noqa: E402, F401
 from . import movement, products, reductions, state, windows  # noqa: E402, F401

@@ -30,8 +30,12 @@ def diagonal(g):
         return g.emit(f"tf.linalg.diag_part({a.name})", "F", a.shape[:-2] + (min(m, n),))
     if way < 0.75:
         return g.emit(f"tf.linalg.set_diag({a.name}, tf.linalg.diag_part({a.name}) * 2)", "F", a.shape)
-    if way < 0.9:
+    if way < 0.85:
         return g.emit(f"tf.linalg.trace({a.name})", "F", a.shape[:-2])
+    if way < 0.95 and g.fits(a.shape):
+        k = g.random.randint(1 - m, n - 1)
+        size = min(m + min(k, 0), n - max(k, 0))
+        return g.emit(f"tf.linalg.diag_part({a.name}, k={k})", "F", a.shape[:-2] + (size,))
     out = a.shape + (n,)
     return g.emit(f"tf.linalg.diag({a.name})", "F", out) if g.fits(out) else None
 
@@ -42,11 +46,15 @@ def solve(g):
     if a is None or g.coarse or g.special or a.shape[-1] > 9:
         return None
     n = a.shape[-1]
-    positive = f"tf.matmul({a.name}, {a.name}, transpose_a=True) + tf.eye({n}, dtype=F)"
-    how = g.random.choice(["cholesky", "inv", "det", "solve", "triangular_solve"])
+    how = g.random.choice(["cholesky", "inv", "det", "solve", "triangular_solve", "logdet"])
     square = a.shape[:-2] + (n, n)
     if not g.fits(square):
         return None
+    # A statement, so that its rounding is known.
+    made = g.emit(f"tf.matmul({a.name}, {a.name}, transpose_a=True) + tf.eye({n}, dtype=F)", "F", square)
+    positive = made.name
+    if how == "logdet":
+        return g.emit(f"tf.linalg.logdet({positive})", "F", a.shape[:-2])
     if how == "det":
         return g.emit(f"tf.linalg.det({positive})", "F", a.shape[:-2])
     if how in ("solve", "triangular_solve"):

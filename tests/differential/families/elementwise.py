@@ -101,9 +101,21 @@ INTEGER = [
     "tf.minimum({0}, {1})",
     "tf.bitwise.bitwise_and({0}, {1})",
     "tf.bitwise.bitwise_xor({0}, {1})",
-    "tf.math.truncatediv({0}, tf.abs({1}) + 1)",
+    "tf.truncatediv({0}, tf.abs({1}) + 1)",
     "tf.math.squared_difference({0} % 50, {1} % 50)",
 ]
+NARROW = [  # What each integer type has.
+    "{0} + {1}",
+    "{0} - {1}",
+    "{0} * {1}",
+    "tf.maximum({0}, {1})",
+    "tf.minimum({0}, {1})",
+    "tf.bitwise.bitwise_or({0}, {1})",
+    "tf.bitwise.bitwise_xor({0}, {1})",
+    "{0} // ({1} * 0 + 3)",
+    "{0} % ({1} * 0 + 5)",
+]
+NARROW_TYPES = ["int8", "uint8", "int16", "uint16"]
 COMPLEX_UNARY = [
     "tf.math.conj({0})",
     "-{0}",
@@ -160,21 +172,22 @@ def binary(g):
     return g.emit(text.format(found[0].name, found[1].name), "F", found[2])
 
 
-@family(3)
+@family(6)
 def integer(g):
-    dtype = g.random.choice(["int32", "int64"])
+    dtype = g.random.choice(["int32", "int32", "int64", "int64", *NARROW_TYPES])
     found = pair(g, dtype)
-    return found and g.emit(g.random.choice(INTEGER).format(found[0].name, found[1].name), dtype, found[2])
+    ways = NARROW if dtype in NARROW_TYPES else INTEGER
+    return found and g.emit(g.random.choice(ways).format(found[0].name, found[1].name), dtype, found[2])
 
 
 @family(5)
 def compare(g):
-    found = pair(g, g.random.choices(["F", "int32", "int64"], [6, 1, 1])[0])
+    found = pair(g, g.random.choices(["F", "int32", "int64", "uint8", "int16"], [6, 1, 1, 1, 1])[0])
     ways = COMPARE[:4] if g.coarse else COMPARE  # Coarse numbers are equal by chance.
     return found and g.emit(g.random.choice(ways).format(found[0].name, found[1].name), "bool", found[2])
 
 
-@family(2)
+@family(4)
 def logical(g):
     found = pair(g, "bool")
     if found is None:
@@ -213,7 +226,11 @@ def cast(g):
     a = g.pick()
     if a is None:
         return None
-    to = g.random.choice(["F", "F", "int32", "int64", "bool"] if a.dtype != "F" else ["int32", "int64", "bool", "F"])
+    to = g.random.choice(
+        ["F", "F", "int32", "int64", "bool", g.random.choice(NARROW_TYPES)]
+        if a.dtype != "F"
+        else ["int32", "int64", "bool", "F", "int8", "int16"]
+    )
     if a.dtype == "C" or ((g.special or g.coarse) and a.dtype == "F" and to != "F"):
         return None
     if a.dtype == "F" and to == "F":

@@ -25,4 +25,25 @@ def gradient(g):
 
     block = g.block(inputs, write, single=True)
     values = [Value(g.name("t"), "F", v.shape) for v in inputs]
-    return g.emit_many(f"gradients({block.name}, [{', '.join(v.name for v in inputs)}])", values, [block])
+    weighted = ", weighted=True" if g.random.random() < 0.3 else ""
+    return g.emit_many(f"gradients({block.name}, [{', '.join(v.name for v in inputs)}]{weighted})", values, [block])
+
+
+@family(2, leaf=False)
+def custom_gradient(g):
+    a = g.pick(dtype="F")
+    if a is None:
+        return None
+
+    made = []
+
+    def write(parameters):
+        g.statements(1, 3)
+        value = g.pick(dtype="F")
+        made.append(value)
+        scale = g.random.choice(["tf.cos({0})", "tf.sin({0}) * {0}", "0.5", "tf.ones_like({0})"])
+        grad = f"lambda d: tf.reduce_sum(d) * {scale.format(parameters[0].name)} + tf.zeros_like({parameters[0].name})"
+        return [f"tf.sin({value.name})", grad]
+
+    block = g.block([a], write, decorator="@tf.custom_gradient", closed=True)
+    return g.emit(f"{block.name}({a.name})", "F", made[0].shape, [block])

@@ -24,7 +24,7 @@ def loss(g):
     return g.emit(f"tf.nn.softmax_cross_entropy_with_logits(labels={b.name}, logits={a.name})", "F", a.shape[:-1])
 
 
-@family(2)
+@family(5)
 def chosen_rows(g):
     if g.coarse or g.special:
         return None
@@ -76,7 +76,7 @@ def sequence(g):
     return g.emit(f"{a.name} * tf.reshape({text}, {shape})", "F", a.shape)
 
 
-@family(2)
+@family(8)
 def sequence_mask(g):
     a = g.pick(lambda v: v.rank > 1 and v.shape[1] not in (None, 0), dtype="F")
     ids = a and g.pick(lambda v: v.dtype in ("int32", "int64"), shape=a.shape[:1])

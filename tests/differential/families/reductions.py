@@ -39,7 +39,7 @@ def reduce(g):
     return g.emit(f"tf.math.reduce_{how}({source}{', ' + arguments if arguments else ''})", a.dtype, shape)
 
 
-@family(2)
+@family(3)
 def reduce_bool(g):
     a = g.pick(lambda v: v.rank > 0, dtype="bool")
     if a is None:

@@ -48,7 +48,9 @@ def convolution(g):
     shape = (a.shape[0], *sizes, out)
     if not g.fits(shape):
         return None
-    groups = channels if dims == 2 and channels in (2, 4) and g.random.random() < 0.15 else 1
+    groups = 1
+    if dims == 2 and channels > 1 and g.random.random() < 0.2:
+        groups = g.random.choice([n for n in (2, 3, 4, channels) if channels % n == 0] or [1])
     if groups > 1:
         out = groups * g.random.choice([1, 2])
         shape = shape[:-1] + (out,)
@@ -64,12 +66,32 @@ def convolution(g):
         text = f"tf.nn.conv2d({a.name}, {filter}, [1, {stride}, {stride}, 1], '{padding}'{more})"
     else:
         text = f"tf.nn.conv3d({a.name}, {filter}, [1, {stride}, {stride}, {stride}, 1], '{padding}')"
+    if dims == 2 and dilation == 1 and g.random.random() < 0.25:
+        return general_convolution(g, a, filters, filter, out)
     way = g.random.random()
     if way < 0.4:
         text = f"tf.nn.bias_add({text}, {weights(g, out)})"
         if way < 0.2:
             text = f"tf.nn.{g.random.choice(['relu', 'relu6', 'elu', 'leaky_relu'])}({text})"
     return g.emit(text, "F", shape)
+
+
+def general_convolution(g, a, filters, filter, out):
+    """Strides and dilations that differ by direction, padding of any size."""
+    if g.random.random() < 0.5:
+        strides, rates = [g.random.choice([1, 2, 3]) for _ in range(2)], [1, 1]
+    else:
+        strides, rates = [1, 1], [g.random.choice([1, 2, 3]) for _ in range(2)]
+    pads = [[g.random.randint(0, f) for _ in range(2)] for f in filters]
+    sizes = [extent(d + sum(p), f, s, "VALID", r) for d, p, f, s, r in zip(a.shape[1:3], pads, filters, strides, rates)]
+    shape = (a.shape[0], *sizes, out)
+    if None in sizes or not g.fits(shape):
+        return None
+    return g.emit(
+        f"tf.nn.conv2d({a.name}, {filter}, {[1, *strides, 1]}, {[[0, 0], *pads, [0, 0]]}, dilations={[1, *rates, 1]})",
+        "F",
+        shape,
+    )
 
 
 @family(3)
@@ -128,15 +150,24 @@ def transposed(g):
 
 @family(4)
 def pool(g):
-    dims = g.random.choices([2, 3], [5, 1])[0]
+    dims = g.random.choices([1, 2, 3], [1, 5, 1])[0]
     a = image(g, dims + 2)
     found = a and settings(g, a, dims, dilate=False)
     if not found:
         return None
     filters, stride, _, padding, sizes = found
     how = g.random.choice(["max", "avg"])
+    steps = [stride] * dims
+    if dims == 2 and g.random.random() < 0.3:
+        filters = [g.random.choice([1, 2, 3, 7]) for _ in range(2)]
+        steps = [g.random.choice([1, 2, 4]) for _ in range(2)]
+        sizes = [extent(d, f, s, padding) for d, f, s in zip(a.shape[1:3], filters, steps)]
+        if None in sizes:
+            return None
     shape = (a.shape[0], *sizes, a.shape[-1])
-    arguments = f"{[1, *filters, 1]}, {[1] + [stride] * dims + [1]}, '{padding}'"
+    arguments = f"{[1, *filters, 1]}, {[1, *steps, 1]}, '{padding}'"
+    if (how, dims) == ("max", 2) and a.shape[0] is not None and g.random.random() < 0.3:
+        return g.emit(f"tf.nn.max_pool_with_argmax({a.name}, {arguments})[0]", "F", shape)
     if (how, dims) == ("max", 3):  # No double precision.
         return g.emit(f"single(lambda x: tf.nn.max_pool3d(x, {arguments}), {a.name})", "F", shape)
     return g.emit(f"tf.nn.{how}_pool{dims}d({a.name}, {arguments})", "F", shape)

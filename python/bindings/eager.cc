@@ -278,6 +278,9 @@ void BindEager(nb::module_& m) {
   m.def("eager_execute", &Execute, nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"), nb::arg("record") = true,
         nb::arg("device") = 0);
   m.def("eager_set_device_count", [](int count) { return EagerContext::Global().SetDeviceCount(count); });
+  m.def("eager_set_threads", [](int inter_op, int intra_op) {
+    Waiting([&] { EagerContext::Global().SetThreads(inter_op, intra_op); });
+  });
   m.def("eager_set_soft_placement", [](bool soft) { EagerContext::Global().set_soft_placement(soft); });
   m.def("eager_find_device",
         [](const std::string& name) { return Guard([&] { return EagerContext::Global().FindDevice(name); }); });

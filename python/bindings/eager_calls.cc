@@ -396,10 +396,11 @@ struct PyFunction {
 };
 
 struct PyCancellation {
-  std::shared_ptr<CancellationManager> manager = std::make_shared<CancellationManager>();
+  Ref<CancellationManager> manager = MakeRef<CancellationManager>();
 };
 
-std::vector<EagerValue> Run(PyFunction& self, std::span<const Tensor> args, CancellationManager* cancellation) {
+std::vector<EagerValue> Run(PyFunction& self, std::span<const Tensor> args,
+                            const Ref<CancellationManager>& cancellation) {
   std::vector<EagerValue> outputs;
   std::shared_ptr<const CompiledStep> compiled = self.compiled;
   Status status;
@@ -424,9 +425,9 @@ nb::list CallFunction(PyFunction& self, nb::handle inputs, nb::object cancellati
   std::vector<Tensor> args;
   args.reserve(nb::len(inputs));
   for (nb::handle item : inputs) args.push_back(ToValue(item).tensor);
-  std::shared_ptr<CancellationManager> manager;
+  Ref<CancellationManager> manager;
   if (!cancellation.is_none()) manager = nb::cast<PyCancellation&>(cancellation).manager;
-  std::vector<EagerValue> outputs = Run(self, args, manager.get());
+  std::vector<EagerValue> outputs = Run(self, args, manager);
   return MakeAll(outputs);
 }
 

@@ -304,6 +304,9 @@ def eager_execute(
 def eager_set_device_count(count: int) -> bool:
     """Divides the host into devices; False if there are more already."""
 
+def eager_set_threads(inter_op: int, intra_op: int) -> None:
+    """The threads that ops and functions use from now on; 0: the environment or the number of cores decides."""
+
 def eager_set_soft_placement(soft: bool) -> None:
     """Whether functions compiled from now on run on another device where there is none of those they name."""
 

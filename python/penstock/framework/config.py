@@ -44,8 +44,10 @@ def get_intra_op_parallelism_threads():
 
 
 def set_intra_op_parallelism_threads(num_threads):
-    """Sets the threads that one op may use."""
+    """Sets the threads that one op may use: in sessions made from now on, and in eager ops and functions. 0: the system
+    chooses. Unlike TensorFlow, also after the first op."""
     _written().intra_op_parallelism_threads = num_threads
+    _core.eager_set_threads(get_inter_op_parallelism_threads(), num_threads)
 
 
 def get_inter_op_parallelism_threads():
@@ -54,8 +56,10 @@ def get_inter_op_parallelism_threads():
 
 
 def set_inter_op_parallelism_threads(num_threads):
-    """Sets the threads that independent ops run on."""
+    """Sets the threads that independent ops run on: in sessions made from now on, and in functions. 0: the system
+    chooses. Unlike TensorFlow, also after the first op."""
     _written().inter_op_parallelism_threads = num_threads
+    _core.eager_set_threads(num_threads, get_intra_op_parallelism_threads())
 
 
 _SWITCHES = frozenset("""

@@ -60,6 +60,13 @@ class Ref {
   T* p_ = nullptr;
 };
 
+// Another handle of an object that is held already.
+template <class T>
+Ref<T> ShareRef(T* held) {
+  if (held) held->AddRef();
+  return Ref<T>(held);
+}
+
 template <class T, class... Args>
 Ref<T> MakeRef(Args&&... args) {
   return Ref<T>(new T(std::forward<Args>(args)...));

@@ -6,7 +6,7 @@ namespace penstock::data {
 
 Background::Background(const std::shared_ptr<IteratorContext>& context) : context_(context) {
   context_->ends_slowly.store(true);
-  registered_ = context_->cancellation.Register(
+  registered_ = context_->cancellation->Register(
       [this] {
         std::lock_guard lock(mutex);
         stopping_ = true;
@@ -45,7 +45,7 @@ void Background::PauseUntilDone(State& state) {
 }
 
 void Background::Stop() {
-  if (registered_) context_->cancellation.Deregister(token_);
+  if (registered_) context_->cancellation->Deregister(token_);
   registered_ = false;
   interrupt_.Cancel();
   {

@@ -75,7 +75,7 @@ class IteratorContext {
   void RestoreShared(Ref<const SavedState> saved);
   bool stopped() const {
     const int seen = interrupts_seen.load(std::memory_order_relaxed);
-    return cancellation.cancelled() || (seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != seen);
+    return cancellation->cancelled() || (seen >= 0 && g_interrupts.load(std::memory_order_relaxed) != seen);
   }
   void ThrowIfStopped() const {
     if (stopped()) [[unlikely]]
@@ -88,7 +88,7 @@ class IteratorContext {
 
   Device* const device;
   ThreadPool* const intra_op;
-  CancellationManager cancellation;
+  const Ref<CancellationManager> cancellation = MakeRef<CancellationManager>();
   std::atomic<int> interrupts_seen{-1};  // of the step that waits for an element, see StepServices
   std::atomic<bool> ends_slowly{false};  // an iterator waits or calls functions when it is destroyed
   Options options;

@@ -14,7 +14,7 @@ void BoundCall::Call(std::span<const Tensor> args, Element* results) const {
   IteratorContext& context = *place_.context;
   try {
     const auto start = stats_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-    bound_->Call(args, &context.cancellation, context.interrupts_seen.load(std::memory_order_relaxed), results);
+    bound_->Call(args, context.cancellation, context.interrupts_seen.load(std::memory_order_relaxed), results);
     if (stats_) {
       const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
       stats_.Histogram("execution_time", time.count(), calls_.fetch_add(1) + 1);

@@ -22,7 +22,7 @@ Iteration::~Iteration() {
     (void)iterator_.release();
     return;
   }
-  context_->cancellation.Cancel();
+  context_->cancellation->Cancel();
   if (!context_->ends_slowly.load()) return;
   // Threads have to end, or functions to be called: whoever drops an iterator may hold what those wait for (Python's
   // lock).
@@ -74,7 +74,7 @@ auto Iteration::InTurn(StepServices& step, Work work) {
     turn_ended_.notify_all();
   };
   const auto cancel = [context = context_, wake] {
-    context->cancellation.Cancel();
+    context->cancellation->Cancel();
     wake();
   };
   if (step.cancellation && !step.cancellation->Register(cancel, &token)) throw Cancelled("Operation was cancelled");

@@ -123,13 +123,13 @@ void SleepFor(IteratorContext& context, int64_t micros) {
   };
   context.ThrowIfStopped();
   CancellationManager::Token token = 0;
-  if (!context.cancellation.Register(wake, &token)) return context.ThrowIfStopped();
+  if (!context.cancellation->Register(wake, &token)) return context.ThrowIfStopped();
   {
     const Alarm interrupt = Alarm::OnInterrupt(wake);
     std::unique_lock lock(mutex);
     stopped.wait_for(lock, std::chrono::microseconds(micros), [&] { return context.stopped(); });
   }
-  context.cancellation.Deregister(token);
+  context.cancellation->Deregister(token);
   context.ThrowIfStopped();
 }
 

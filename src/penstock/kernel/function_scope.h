@@ -23,7 +23,7 @@ class BoundFunction {
   virtual bool may_wait() const = 0;
   // Runs on the calling thread as far as possible, and throws what fails. `interrupts_seen` as in StepServices.
   // Thread-safe.
-  virtual void Call(std::span<const Tensor> args, CancellationManager* cancellation, int interrupts_seen,
+  virtual void Call(std::span<const Tensor> args, const Ref<CancellationManager>& cancellation, int interrupts_seen,
                     std::vector<Tensor>* results) const = 0;
 };
 

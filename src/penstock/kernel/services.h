@@ -20,10 +20,12 @@
 
 namespace penstock {
 
-// Told when a step is to end early. Callbacks registered after the fact run at once (Register returns false).
-class CancellationManager {
+// Says when a step is to end early. What may still run after the step (a time limit, a late answer from elsewhere) holds
+// a reference of its own.
+class CancellationManager final : public RefCounted {
  public:
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
+  // Runs the registered callbacks on this thread; the first call only.
   void Cancel();
   using Token = int64_t;
   // False: already cancelled, and `callback` was not kept.
@@ -77,7 +79,7 @@ class FunctionCaller {
 struct StepServices {
   int64_t step_id = 0;
   Rendezvous* rendezvous = nullptr;
-  CancellationManager* cancellation = nullptr;
+  Ref<CancellationManager> cancellation;  // null: nothing ends the step early
   FunctionCaller* functions = nullptr;
   ResourceManager* step_resources = nullptr;   // TensorArrays, stacks: gone with the step
   ThreadPool* intra_op = nullptr;              // for KernelContext::Parallel

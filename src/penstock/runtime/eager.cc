@@ -11,6 +11,7 @@
 #include "penstock/runtime/call_state.h"
 #include "penstock/runtime/kept_inputs.h"
 #include "penstock/runtime/rendezvous.h"
+#include "penstock/runtime/session_runtime.h"
 #include "penstock/runtime/step_executor.h"
 
 namespace penstock {
@@ -50,13 +51,12 @@ EagerContext& EagerContext::Global() {
   return *context;
 }
 
-EagerContext::EagerContext() : inter_op_(NumCores(), "eager_inter_op"), intra_op_(NumCores(), "eager_intra_op") {
+EagerContext::EagerContext() {
   SetDeviceCount(1);
   set_soft_placement(true);
   environment_.kernels = &KernelRegistry::Global();
   environment_.options = &options_;
-  environment_.inter_op = &inter_op_;
-  environment_.intra_op = &intra_op_;
+  SetThreads(0, 0);
   environment_.make_kernel = [this](const Node& node, const NodeView& view) { return MakeKernel(node, view); };
   environment_.make_function_kernel = [this](const FuncRef& function, const Node& node,
                                              const NodeView& view) -> std::shared_ptr<Kernel> {
@@ -75,6 +75,19 @@ EagerContext::EagerContext() : inter_op_(NumCores(), "eager_inter_op"), intra_op
     return functions_graph_->library();
   });
   environment_.functions = runtime_.get();
+}
+
+void EagerContext::SetThreads(int inter_op, int intra_op) {
+  std::lock_guard lock(mutex_);
+  const auto set = [&](std::atomic<ThreadPool*>* pool, int threads, const char* name) {
+    if (*pool && (*pool).load()->threads() == threads) return;
+    pools_.push_back(std::make_unique<ThreadPool>(threads, name));
+    *pool = pools_.back().get();
+  };
+  set(&inter_op_, inter_op > 0 ? inter_op : DefaultThreads("TF_NUM_INTEROP_THREADS"), "eager_inter_op");
+  set(&intra_op_, intra_op > 0 ? intra_op : DefaultThreads("TF_NUM_INTRAOP_THREADS"), "eager_intra_op");
+  environment_.inter_op = inter_op_;
+  environment_.intra_op = intra_op_;
 }
 
 bool EagerContext::SetDeviceCount(int count) {
@@ -187,16 +200,16 @@ void EagerContext::RunKernel(const EagerOp& op, std::span<KernelContext::Input> 
   if (op.keeps_inputs_) OwnInputs(inputs);
   StepServices step;
   step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
-  step.cancellation = &cancellation_;
+  step.cancellation = cancellation_;
   step.functions = runtime_.get();
   step.step_resources = &step_resources_;
-  step.intra_op = &intra_op_;
+  step.intra_op = intra_op_;
   Ref<LocalRendezvous> rendezvous;
   Ref<StepExecutor> executor;
   if (op.kernel_->is_async()) {
     rendezvous = MakeRef<LocalRendezvous>();
     step.rendezvous = rendezvous.get();
-    executor = MakeRef<StepExecutor>(&inter_op_);
+    executor = MakeRef<StepExecutor>(inter_op_);
     step.schedule = executor->Poster();
   }
   KernelContext context(*op.view_, inputs, outputs, step, *op.view_->device());
@@ -252,7 +265,7 @@ std::shared_ptr<const CompiledStep> EagerContext::PrepareFunction(const std::str
 }
 
 std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledStep& function,
-                                       std::span<const Tensor> args, CancellationManager* cancellation) {
+                                       std::span<const Tensor> args, const Ref<CancellationManager>& cancellation) {
   const std::vector<DataType>& types = function.arg_types;
   if (args.size() != types.size()) {
     throw InvalidArgument("Function ", name, " expects ", types.size(), " arguments, but got ", args.size());
@@ -264,23 +277,23 @@ std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledSt
                           "]");
   }
   ResourceManager step_resources;
-  CancellationManager own;  // of this call: one that fails cancels what else it started
+  const auto own = MakeRef<CancellationManager>();  // of this call: one that fails cancels what else it started
   CancellationManager::Token token = 0;
-  if (cancellation && !cancellation->Register([&own] { own.Cancel(); }, &token)) {
+  if (cancellation && !cancellation->Register([own] { own->Cancel(); }, &token)) {
     throw Cancelled("Function ", name, " was cancelled before it began");
   }
   StepServices step;
   step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
-  step.cancellation = &own;
+  step.cancellation = own;
   step.functions = runtime_.get();
   step.step_resources = &step_resources;
-  step.intra_op = &intra_op_;
+  step.intra_op = intra_op_;
   Ref<LocalRendezvous> rendezvous;
   Ref<StepExecutor> executor;
   if (!function.straight_line()) {
     rendezvous = MakeRef<LocalRendezvous>();
     step.rendezvous = rendezvous.get();
-    executor = MakeRef<StepExecutor>(&inter_op_);
+    executor = MakeRef<StepExecutor>(inter_op_);
     step.schedule = executor->Poster();
   }
   std::vector<Tensor> results(function.ret_types.size());

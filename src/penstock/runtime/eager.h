@@ -67,11 +67,11 @@ class EagerContext {
   // InvalidArgument: wrong number or types of arguments; otherwise the function's error.
   // Cancelled: `cancellation` is one that others may cancel, and they did.
   std::vector<Tensor> Call(const std::string& name, const CompiledStep& function, std::span<const Tensor> args,
-                           CancellationManager* cancellation = nullptr);
+                           const Ref<CancellationManager>& cancellation = {});
   void RemoveFunction(const std::string& name);
 
   // The process ends: what waits stops waiting, and nothing waits again.
-  void Stop() { cancellation_.Cancel(); }
+  void Stop() { cancellation_->Cancel(); }
 
   // Forgets all kernels, and with them the state of random ones.
   void ClearCaches();
@@ -86,6 +86,8 @@ class EagerContext {
   // Whether functions that are compiled from now on take another device where there is none of those they name: yes at
   // first.
   void set_soft_placement(bool soft) { options_.allow_soft_placement = soft; }
+  // The threads that ops and functions use from now on; 0: as many as the environment says (see DefaultThreads).
+  void SetThreads(int inter_op, int intra_op);
   Device& device(int number);
   // The number of the device that a name, or part of one, describes; -1 if there is none. InvalidArgument: malformed.
   int FindDevice(std::string_view name);
@@ -99,9 +101,10 @@ class EagerContext {
 
   SessionOptions options_;
   std::vector<std::unique_ptr<Device>> devices_;
-  ThreadPool inter_op_, intra_op_;
+  std::vector<std::unique_ptr<ThreadPool>> pools_;  // those of the past too: steps may still use them
+  std::atomic<ThreadPool*> inter_op_{nullptr}, intra_op_{nullptr};
   ResourceManager step_resources_;  // TensorArrays and the like, which have no step to end with
-  CancellationManager cancellation_;
+  const Ref<CancellationManager> cancellation_ = MakeRef<CancellationManager>();
   std::shared_ptr<Graph> functions_graph_ = std::make_shared<Graph>();
   StepEnvironment environment_;
   std::unique_ptr<FunctionRuntime> runtime_;

@@ -153,7 +153,7 @@ class FunctionRuntime::Scope final : public FunctionScope,
     const std::vector<DataType>& result_types() const override { return compiled_->ret_types; }
     bool may_wait() const override { return !compiled_->straight_line(); }
 
-    void Call(std::span<const Tensor> args, CancellationManager* cancellation, int interrupts_seen,
+    void Call(std::span<const Tensor> args, const Ref<CancellationManager>& cancellation, int interrupts_seen,
               std::vector<Tensor>* results) const override {
       const Gate::Pass pass(*scope_->gate_);
       CheckArgs(name_, compiled_->arg_types, args);
@@ -177,10 +177,10 @@ class FunctionRuntime::Scope final : public FunctionScope,
         }
       }
 
-      CancellationManager own;  // a call that fails cancels what else it started
+      const auto own = MakeRef<CancellationManager>();  // a call that fails cancels what else it started
       CancellationManager::Token token = 0;
-      step.cancellation = &own;
-      if (cancellation && !cancellation->Register([&own] { own.Cancel(); }, &token)) {
+      step.cancellation = own;
+      if (cancellation && !cancellation->Register([own] { own->Cancel(); }, &token)) {
         throw Cancelled("Function ", name_, " was cancelled before it began");
       }
       const auto rendezvous = MakeRef<LocalRendezvous>();

@@ -11,7 +11,7 @@ struct Session::PartialState {
   std::shared_ptr<const CompiledStep> compiled;
   Signature signature;
   std::vector<std::vector<int>> needs;  // by fetch: the feeds that it is computed from
-  CancellationManager cancellation;
+  const Ref<CancellationManager> cancellation = MakeRef<CancellationManager>();
   ResourceManager step_resources;
   const Ref<LocalRendezvous> rendezvous = MakeRef<LocalRendezvous>();
   Ref<StepExecutor> executor;
@@ -73,7 +73,7 @@ void Session::CancelPartialRuns() {
     for (const auto& [handle, state] : partial_runs_) states.push_back(state);
   }
   // Without the lock: the end of a step takes it.
-  for (const auto& state : states) state->cancellation.Cancel();
+  for (const auto& state : states) state->cancellation->Cancel();
 }
 
 std::string Session::PartialRunSetup(const Signature& signature) {
@@ -100,7 +100,7 @@ std::string Session::PartialRunSetup(const Signature& signature) {
   state->fed.resize(signature.feeds.size());
   state->fetched.resize(fetches.size());
   state->step.step_id = next_step_.fetch_add(1);
-  state->step.cancellation = &state->cancellation;
+  state->step.cancellation = state->cancellation;
   state->step.rendezvous = state->rendezvous.get();
   state->step.functions = runtime_->functions.get();
   state->step.step_resources = &state->step_resources;
@@ -109,7 +109,7 @@ std::string Session::PartialRunSetup(const Signature& signature) {
   state->step.schedule = state->executor->Poster();
   // A cancelled step must not wait for feeds that never come.
   CancellationManager::Token token;
-  state->cancellation.Register([weak = std::weak_ptr(state)] {
+  state->cancellation->Register([weak = std::weak_ptr(state)] {
     if (const auto s = weak.lock()) s->rendezvous->Abort(Status(Code::kCancelled, "Step was cancelled."));
   }, &token);
   const std::string handle = StrCat("partial_run/", state->step.step_id);
@@ -212,10 +212,10 @@ void Session::PartialRun(const std::string& handle, const std::vector<std::pair<
     if (interruptible && !condition()) {
       lock.unlock();
       try {
-        interrupt = Alarm::OnInterrupt([state] { state->cancellation.Cancel(); });
+        interrupt = Alarm::OnInterrupt([state] { state->cancellation->Cancel(); });
       } catch (const Error&) {  // no thread can be had: an interrupt is seen when the step goes on
       }
-      if (g_interrupts.load() != interrupts) state->cancellation.Cancel();
+      if (g_interrupts.load() != interrupts) state->cancellation->Cancel();
       lock.lock();
     }
     state->changed.wait(lock, condition);

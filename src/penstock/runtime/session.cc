@@ -211,11 +211,11 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
                             ToString(wanted));
     }
   }
-  CancellationManager cancellation;
+  const auto cancellation = MakeRef<CancellationManager>();
   {
     std::lock_guard lock(mutex_);
     RequireOpen();
-    running_.insert(&cancellation);
+    running_.emplace(cancellation.get(), cancellation);
   }
   struct Leave {
     Session* session;
@@ -225,12 +225,12 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
       session->running_.erase(cancellation);
       if (session->running_.empty()) session->idle_.notify_all();
     }
-  } leave{this, &cancellation};
+  } leave{this, cancellation.get()};
 
   ResourceManager step_resources;
   StepServices step;
   step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
-  step.cancellation = &cancellation;
+  step.cancellation = cancellation;
   step.functions = runtime_->functions.get();
   step.step_resources = &step_resources;
   step.intra_op = runtime_->intra_op.get();
@@ -270,12 +270,14 @@ ThreadPool* Session::PoolFor(const RunOptions& options) const {
 }
 
 void Session::Close(bool server_was_reset) {
+  std::map<CancellationManager*, Ref<CancellationManager>> running;
   {
     std::lock_guard lock(mutex_);
     if (!closed_) aborted_ = server_was_reset;
     closed_ = true;
-    for (CancellationManager* cancellation : running_) cancellation->Cancel();
+    running = running_;
   }
+  for (const auto& [each, cancellation] : running) cancellation->Cancel();
   CancelPartialRuns();
 }
 

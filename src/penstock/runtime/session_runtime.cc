@@ -8,16 +8,17 @@
 #include "penstock/runtime/call_state.h"
 
 namespace penstock {
-namespace {
 
-// As many threads as the options, else the environment, else the cores say.
-int Threads(int wanted, const char* variable) {
-  if (wanted != 0) return std::max(1, wanted);
+int DefaultThreads(const char* variable) {
   const char* text = std::getenv(variable);
   int64_t number = 0;
   if (text && ParseInt64(text, &number) && number > 0 && number <= 1024) return static_cast<int>(number);
   return NumCores();
 }
+
+namespace {
+
+int Threads(int wanted, const char* variable) { return wanted != 0 ? std::max(1, wanted) : DefaultThreads(variable); }
 
 // Sessions share their pools with all others that want as many threads, unless they ask for threads of their own. A
 // pool starts its threads when it is first used.

@@ -14,6 +14,9 @@
 
 namespace penstock {
 
+// As many threads as an environment variable says, else as many as the process may use cores.
+int DefaultThreads(const char* variable);
+
 // Functions that iterators call keep it where devices outlive the session: those of a server.
 struct SessionRuntime {
   // `ops`: those that nodes of the session's graph are of.

@@ -122,7 +122,7 @@ void RunStep(const CompiledStep& compiled, const RunArgs& args, StepExecutor* ex
   if (compiled.straight_line()) {
     roads.Enter(0);
     if (timeout_ms <= 0) return RunStraightLine(*compiled.programs[0], run);
-    Deadline deadline(timeout_ms, *step.cancellation);
+    Deadline deadline(timeout_ms, step.cancellation);
     Status status = RunHere(*compiled.programs[0], run);
     ThrowIfError(deadline.StatusOf(std::move(status)));
     return;
@@ -135,7 +135,7 @@ void RunStep(const CompiledStep& compiled, const RunArgs& args, StepExecutor* ex
   if (!step.cancellation->Register(abort, &token)) throw Cancelled("Step was cancelled.");
   const auto start = [&](std::function<void(Status)> done) { RunStepAsync(compiled, run, std::move(done)); };
   const StepLimits limits{.timeout_ms = timeout_ms, .interrupts_seen = step.interrupts_seen};
-  Status status = executor->RunToEnd(start, *step.cancellation, limits);
+  Status status = executor->RunToEnd(start, step.cancellation, limits);
   step.cancellation->Deregister(token);
   ThrowIfError(status);
 }

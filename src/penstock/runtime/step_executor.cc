@@ -11,11 +11,11 @@ thread_local StepExecutor* t_inside = nullptr;  // whose tasks this thread runs
 
 }  // namespace
 
-Deadline::Deadline(int64_t timeout_ms, CancellationManager& cancellation) : timeout_ms_(timeout_ms) {
+Deadline::Deadline(int64_t timeout_ms, const Ref<CancellationManager>& cancellation) : timeout_ms_(timeout_ms) {
   if (timeout_ms <= 0) return;
-  alarm_ = Alarm::At(Alarm::Clock::now() + std::chrono::milliseconds(timeout_ms), [this, &cancellation] {
+  alarm_ = Alarm::At(Alarm::Clock::now() + std::chrono::milliseconds(timeout_ms), [this, cancellation] {
     expired_.store(true);
-    cancellation.Cancel();
+    cancellation->Cancel();
   });
 }
 
@@ -124,7 +124,7 @@ void StepExecutor::Drain(std::unique_lock<std::mutex>& lock) {
 }
 
 Status StepExecutor::RunToEnd(FunctionRef<void(std::function<void(Status)>)> start,
-                              CancellationManager& cancellation, const StepLimits& limits) {
+                              const Ref<CancellationManager>& cancellation, const StepLimits& limits) {
   const Inside inside(this);
   home_thread_ = std::this_thread::get_id();
   has_home_ = true;
@@ -143,10 +143,10 @@ Status StepExecutor::RunToEnd(FunctionRef<void(std::function<void(Status)>)> sta
     if (!watched) {  // only steps that wait need to hear of interrupts; the others look at the count
       lock.unlock();
       try {
-        interrupt = Alarm::OnInterrupt([&] { cancellation.Cancel(); });
+        interrupt = Alarm::OnInterrupt([cancellation] { cancellation->Cancel(); });
       } catch (const Error&) {  // no thread can be had: an interrupt is seen when the step goes on
       }
-      if (g_interrupts.load() != limits.interrupts_seen) cancellation.Cancel();
+      if (g_interrupts.load() != limits.interrupts_seen) cancellation->Cancel();
       lock.lock();
       watched = true;
       continue;

@@ -13,8 +13,8 @@ namespace penstock {
 // Cancels a step when its time is over.
 class Deadline {
  public:
-  // `timeout_ms`: 0 for none. `cancellation` outlives this.
-  Deadline(int64_t timeout_ms, CancellationManager& cancellation);
+  // `timeout_ms`: 0 for none.
+  Deadline(int64_t timeout_ms, const Ref<CancellationManager>& cancellation);
   // What the step ends with, given how it did: DeadlineExceeded if it failed after its time was over.
   Status StatusOf(Status status);
 
@@ -56,7 +56,8 @@ class StepExecutor final : public RefCounted {
   // Calls `start(done)` on this thread, which thereby is the step's home, and then runs the step's tasks until `done`
   // was called, once, by any thread. When a limit is hit, `cancellation` is cancelled; the step still ends by `done`.
   // Returns the status given to `done`, or DeadlineExceeded if the step failed after its time was over.
-  Status RunToEnd(FunctionRef<void(std::function<void(Status)>)> start, CancellationManager& cancellation,
+  // Once only.
+  Status RunToEnd(FunctionRef<void(std::function<void(Status)>)> start, const Ref<CancellationManager>& cancellation,
                   const StepLimits& limits);
 
  private:

@@ -33,13 +33,13 @@ inline const KernelRegistry& TestKernels() {
 // What the kernels of one test share: a device with its resources, and a step.
 struct TestStep {
   explicit TestStep(int threads = 2) : pool(threads, "test") {
-    services.cancellation = &cancellation;
+    services.cancellation = cancellation;
     services.step_resources = &step_resources;
     services.intra_op = &pool;
   }
   Device device{"/job:localhost/replica:0/task:0/device:CPU:0", "CPU", CpuAllocator()};
   ThreadPool pool;
-  CancellationManager cancellation;
+  Ref<CancellationManager> cancellation = MakeRef<CancellationManager>();
   ResourceManager step_resources;
   StepServices services;
 };

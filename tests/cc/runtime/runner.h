@@ -26,11 +26,11 @@ class Runner {
       return KernelRegistry::Global().Make("CPU", view);
     };
     const auto program = CompileProgram(std::move(graph), &device_, make, 1, nest_loops);
-    CancellationManager cancellation;
+    Ref<CancellationManager> cancellation = MakeRef<CancellationManager>();
     const auto executor = MakeRef<StepExecutor>(&pool);
     Ref<LocalRendezvous> rendezvous = MakeRef<LocalRendezvous>();
     StepServices step;
-    step.cancellation = &cancellation;
+    step.cancellation = cancellation;
     step.rendezvous = rendezvous.get();
     step.schedule = executor->Poster();
     std::vector<Tensor> results(rets);

@@ -15,11 +15,11 @@ using Done = std::function<void(Status)>;
 
 struct Fixture {
   ThreadPool pool{2, "test"};
-  std::unique_ptr<CancellationManager> cancellation = std::make_unique<CancellationManager>();
+  Ref<CancellationManager> cancellation = MakeRef<CancellationManager>();
   Ref<StepExecutor> executor = MakeRef<StepExecutor>(&pool);
 
   Status Run(FunctionRef<void(Done)> start, StepLimits limits = {}) {
-    return executor->RunToEnd(start, *cancellation, limits);
+    return executor->RunToEnd(start, cancellation, limits);
   }
 };
 

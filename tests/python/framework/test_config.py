@@ -1,5 +1,9 @@
 """tf.config."""
 import inspect
+import os
+import subprocess
+import sys
+import textwrap
 
 import pytest
 
@@ -8,6 +12,8 @@ import penstock.v1 as tf
 from penstock.eager import context
 from penstock.framework import config
 from penstock.framework import tf2
+
+NUM_CORES = len(os.sched_getaffinity(0))
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +80,28 @@ def test_threads():
     tf.config.threading.set_inter_op_parallelism_threads(3)
     with tf.Session() as session:
         assert (session._config.intra_op_parallelism_threads, session._config.inter_op_parallelism_threads) == (2, 3)
+    tf.config.threading.set_intra_op_parallelism_threads(0)
+    tf.config.threading.set_inter_op_parallelism_threads(0)
+
+
+@pytest.mark.parametrize("variable, call, workers", [("", "", NUM_CORES - 1), ("1", "", 0), ("3", "", 2), ("", "(3)", 2),
+                                                     ("3", "(1)", 0)])
+def test_eager_ops_use_as_many_threads_as_they_are_given(variable, call, workers):
+    """From the environment, or from a call that comes before; threads are seen by their names."""
+    script = textwrap.dedent(f"""
+        import pathlib
+        import penstock.v2 as tf
+        if {call!r}:
+            tf.config.threading.set_intra_op_parallelism_threads{call or "(0)"}
+        x = tf.ones([1000, 1000])
+        for _ in range(3):
+            tf.tanh(x) + x
+        names = [task.read_text().strip() for task in pathlib.Path("/proc/self/task").glob("*/comm")]
+        print(names.count("eager_intra_op"))
+    """)
+    environment = {**os.environ, "TF_NUM_INTRAOP_THREADS": variable}
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
+    assert result.stdout.strip() == str(workers), result.stderr
 
 
 def test_the_older_name_has_the_older_argument():

@@ -17,7 +17,7 @@ class PyFunc : public AsyncKernel {
   void RunAsync(KernelContext& k, Done done) override {
     auto call = std::make_shared<PendingCall>();
     call->done = std::move(done);
-    CancellationManager* cancellation = k.step().cancellation;
+    const Ref<CancellationManager> cancellation = k.step().cancellation;
     CancellationManager::Token cancel_token = 0;
     if (cancellation && !cancellation->Register(
                             [call] {
@@ -29,8 +29,8 @@ class PyFunc : public AsyncKernel {
     }
     std::vector<Tensor> inputs;
     for (int i = 0; i < k.num_inputs(); ++i) inputs.push_back(k.input(i));
-    const auto run = [this_token = token_, device = k.device().name(), call, cancellation, cancel_token, &k,
-                      inputs = std::move(inputs)]() mutable {
+    const std::function<void()> run = [this_token = token_, device = k.device().name(), call, cancellation,
+                                       cancel_token, &k, inputs = std::move(inputs)]() mutable {
       Status status;
       std::vector<Tensor> results;
       try {
@@ -45,7 +45,7 @@ class PyFunc : public AsyncKernel {
       if (status.ok()) status = SetOutputs(k, this_token, std::move(results));
       call->done(std::move(status));
     };
-    if (!RunOnGrowingPool(run)) std::function<void()>(run)();  // no thread can be had: it blocks this one
+    if (!RunOnGrowingPool(run)) run();  // no thread can be had: it blocks this one
   }
 
  private:

@@ -45,7 +45,7 @@ class Accumulator : public Resource {
     }
     waiting_.Flush();
   }
-  void Take(int64_t wanted, CancellationManager* cancellation, std::function<void(Status, Outputs)> done) {
+  void Take(int64_t wanted, const Ref<CancellationManager>& cancellation, std::function<void(Status, Outputs)> done) {
     if (wanted <= 0) throw InvalidArgument("Argument num_required must be positive, but was ", wanted);
     AddRef();
     Ref<Resource> self(this);

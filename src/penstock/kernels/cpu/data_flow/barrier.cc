@@ -54,7 +54,7 @@ class Barrier : public Resource {
     if (close) ready_->Close(false, ThrowIfError);
   }
 
-  void Take(int64_t n, bool allow_fewer, CancellationManager* cancellation, Queue::DoneTuple done) {
+  void Take(int64_t n, bool allow_fewer, const Ref<CancellationManager>& cancellation, Queue::DoneTuple done) {
     {
       std::lock_guard lock(mutex_);
       if (closed_) {

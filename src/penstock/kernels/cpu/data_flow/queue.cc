@@ -20,7 +20,7 @@ struct Queue::Attempt {
   Tuple result;
   Done done;
   DoneTuple done_tuple;
-  CancellationManager* cancellation = nullptr;
+  Ref<CancellationManager> cancellation;
   CancellationManager::Token token = 0;
 
   bool dequeues() const { return kind == kDequeue || kind == kDequeueMany; }
@@ -104,7 +104,7 @@ bool Queue::CanStack() const {
          std::all_of(spec_.shapes.begin(), spec_.shapes.end(), [](const PartialShape& s) { return s.fully_known(); });
 }
 
-void Queue::Enqueue(Tuple tuple, CancellationManager* cancellation, Done done) {
+void Queue::Enqueue(Tuple tuple, const Ref<CancellationManager>& cancellation, Done done) {
   CheckTuple(tuple, false);
   auto attempt = std::make_shared<Attempt>(Attempt::kEnqueue);
   attempt->elements.push_back(std::move(tuple));
@@ -112,7 +112,7 @@ void Queue::Enqueue(Tuple tuple, CancellationManager* cancellation, Done done) {
   Add(enqueues_, std::move(attempt), cancellation);
 }
 
-void Queue::EnqueueMany(Tuple batch, CancellationManager* cancellation, Done done) {
+void Queue::EnqueueMany(Tuple batch, const Ref<CancellationManager>& cancellation, Done done) {
   CheckTuple(batch, true);
   auto attempt = std::make_shared<Attempt>(Attempt::kEnqueue);
   for (int64_t i = 0; i < batch[0].dim(0); ++i) {
@@ -130,13 +130,13 @@ void Queue::EnqueueMany(Tuple batch, CancellationManager* cancellation, Done don
   Add(enqueues_, std::move(attempt), cancellation);
 }
 
-void Queue::Dequeue(CancellationManager* cancellation, DoneTuple done) {
+void Queue::Dequeue(const Ref<CancellationManager>& cancellation, DoneTuple done) {
   auto attempt = std::make_shared<Attempt>(Attempt::kDequeue);
   attempt->done_tuple = std::move(done);
   Add(dequeues_, std::move(attempt), cancellation);
 }
 
-void Queue::DequeueMany(int64_t n, bool allow_fewer, CancellationManager* cancellation, DoneTuple done) {
+void Queue::DequeueMany(int64_t n, bool allow_fewer, const Ref<CancellationManager>& cancellation, DoneTuple done) {
   if (!CanStack()) {
     throw InvalidArgument(spec_.kind,
                           "'s DequeueMany and DequeueUpTo require the components to have specified shapes.");
@@ -184,7 +184,7 @@ bool Queue::IsClosed() const {
   return closed_;
 }
 
-void Queue::Add(Attempts& attempts, std::shared_ptr<Attempt> attempt, CancellationManager* cancellation) {
+void Queue::Add(Attempts& attempts, std::shared_ptr<Attempt> attempt, const Ref<CancellationManager>& cancellation) {
   if (cancellation) {
     // Registered before the attempt can finish: whoever finishes it deregisters. The queue outlives its attempts.
     AddRef();

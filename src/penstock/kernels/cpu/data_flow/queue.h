@@ -35,12 +35,12 @@ class Queue : public Resource {
 
   // `cancellation` may be null. `done` is called once, perhaps before the call returns. InvalidArgument is thrown for
   // tuples that do not fit.
-  void Enqueue(Tuple tuple, CancellationManager* cancellation, Done done);
+  void Enqueue(Tuple tuple, const Ref<CancellationManager>& cancellation, Done done);
   // Each tensor holds elements along its first dimension.
-  void EnqueueMany(Tuple batch, CancellationManager* cancellation, Done done);
-  void Dequeue(CancellationManager* cancellation, DoneTuple done);
+  void EnqueueMany(Tuple batch, const Ref<CancellationManager>& cancellation, Done done);
+  void Dequeue(const Ref<CancellationManager>& cancellation, DoneTuple done);
   // n elements stacked along a new first dimension; with `allow_fewer`, what is left of a closed queue.
-  void DequeueMany(int64_t n, bool allow_fewer, CancellationManager* cancellation, DoneTuple done);
+  void DequeueMany(int64_t n, bool allow_fewer, const Ref<CancellationManager>& cancellation, DoneTuple done);
   void Close(bool cancel_pending_enqueues, Done done);
   int64_t Size() const;
   bool IsClosed() const;
@@ -65,7 +65,7 @@ class Queue : public Resource {
   struct Attempt;
   using Attempts = std::deque<std::shared_ptr<Attempt>>;
   void CheckTuple(const Tuple& tuple, bool batched) const;
-  void Add(Attempts& attempts, std::shared_ptr<Attempt> attempt, CancellationManager* cancellation);
+  void Add(Attempts& attempts, std::shared_ptr<Attempt> attempt, const Ref<CancellationManager>& cancellation);
   void Cancel(const std::shared_ptr<Attempt>& attempt);
   void Flush();
   bool Advance(Attempts& attempts, std::vector<std::shared_ptr<Attempt>>& finished);

@@ -40,7 +40,7 @@ class StagingArea : public Resource {
  public:
   explicit StagingArea(Limits limits) : limits_(limits), waiting_(false) {}
   std::string DebugString() const override { return "staging area"; }
-  void Put(Tuple tuple, CancellationManager* cancellation, WaitList::Done done) {
+  void Put(Tuple tuple, const Ref<CancellationManager>& cancellation, WaitList::Done done) {
     int64_t bytes = 0;
     for (const Tensor& t : tuple) bytes += BytesOf(t);
     limits_.CheckSize(bytes);
@@ -56,7 +56,7 @@ class StagingArea : public Resource {
         std::move(done));
   }
   // The element at `index`; `take`: the first one, which leaves.
-  void Get(int64_t index, bool take, Tuple* result, CancellationManager* cancellation, WaitList::Done done) {
+  void Get(int64_t index, bool take, Tuple* result, const Ref<CancellationManager>& cancellation, WaitList::Done done) {
     waiting_.Add(
         Self(), cancellation, take ? "Unstage operation" : "StagePeek operation",
         [this, index, take, result] {
@@ -101,7 +101,7 @@ class StagingMap : public Resource {
   StagingMap(Limits limits, size_t components) : limits_(limits), components_(components), waiting_(false) {}
   std::string DebugString() const override { return "staging map"; }
 
-  void Put(int64_t key, std::vector<int64_t> indices, Tuple values, CancellationManager* cancellation,
+  void Put(int64_t key, std::vector<int64_t> indices, Tuple values, const Ref<CancellationManager>& cancellation,
            WaitList::Done done) {
     if (indices.empty()) throw InvalidArgument("Indices are empty");
     if (std::adjacent_find(indices.begin(), indices.end(), std::greater_equal<>()) != indices.end()) {
@@ -144,7 +144,7 @@ class StagingMap : public Resource {
 
   // Components of the tuple with this key, or of any one; `take`: they leave.
   void Get(std::optional<int64_t> key, std::vector<int64_t> indices, bool take, int64_t* found_key, Tuple* result,
-           CancellationManager* cancellation, WaitList::Done done) {
+           const Ref<CancellationManager>& cancellation, WaitList::Done done) {
     if (indices.empty()) throw InvalidArgument("Indices are empty");
     for (const int64_t index : indices) CheckIndex(key.value_or(0), index);
     waiting_.Add(

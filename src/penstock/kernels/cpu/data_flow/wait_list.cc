@@ -11,11 +11,11 @@ struct WaitList::Attempt {
   Done done;
   Status status;
   bool finished = false;  // guarded by the mutex
-  CancellationManager* cancellation = nullptr;
+  Ref<CancellationManager> cancellation;
   CancellationManager::Token token = 0;
 };
 
-void WaitList::Add(Ref<Resource> owner, CancellationManager* cancellation, const std::string& what, Try attempt,
+void WaitList::Add(Ref<Resource> owner, const Ref<CancellationManager>& cancellation, const std::string& what, Try attempt,
                    Done done) {
   auto entry = std::make_shared<Attempt>();
   entry->what = what;

@@ -227,7 +227,7 @@ class Reader : public Resource {
   std::string DebugString() const override { return StrCat(kind_, " '", name_, "'"); }
 
   // Up to n records of one unit of work, at least one. Requests are served one after the other.
-  void Read(int64_t n, Ref<Queue> queue, CancellationManager* cancellation, Done done) {
+  void Read(int64_t n, Ref<Queue> queue, const Ref<CancellationManager>& cancellation, Done done) {
     {
       std::lock_guard lock(mutex_);
       requests_.push_back({n, std::move(queue), cancellation, std::move(done), {}});
@@ -260,7 +260,7 @@ class Reader : public Resource {
   struct Request {
     int64_t wanted;
     Ref<Queue> queue;
-    CancellationManager* cancellation;
+    Ref<CancellationManager> cancellation;
     Done done;
     Records records;
   };
@@ -341,7 +341,7 @@ class Reader : public Resource {
       if (result.ok() || self->Finish(std::move(result))) self->Serve();
     };
     Ref<Queue> queue;
-    CancellationManager* cancellation;
+    Ref<CancellationManager> cancellation;
     {
       std::lock_guard lock(mutex_);
       queue = requests_.front().queue;

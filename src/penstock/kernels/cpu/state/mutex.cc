@@ -13,7 +13,7 @@ class Mutex : public Resource {
  public:
   explicit Mutex(std::string name) : name_(std::move(name)), waiting_(true) {}
   std::string DebugString() const override { return StrCat("Mutex ", name_); }
-  void Lock(CancellationManager* cancellation, WaitList::Done done) {
+  void Lock(const Ref<CancellationManager>& cancellation, WaitList::Done done) {
     AddRef();
     waiting_.Add(
         Ref<Resource>(this), cancellation, "MutexLock", [this] { return std::exchange(locked_, true) == false; },

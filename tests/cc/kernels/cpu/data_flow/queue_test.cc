@@ -81,17 +81,17 @@ TEST(Queue, CloseAnswersWhoWaits) {
 
 TEST(Queue, CancellationAnswersAndGivesBack) {
   auto queue = MakeQueue(5);
-  CancellationManager cancellation;
+  const auto cancellation = MakeRef<CancellationManager>();
   Answer in, many, other;
   queue->Enqueue({Tensor(1.0f)}, nullptr, in.Done());
-  queue->DequeueMany(2, false, &cancellation, many.DoneTuple());
+  queue->DequeueMany(2, false, cancellation, many.DoneTuple());
   queue->Dequeue(nullptr, other.DoneTuple());
   EXPECT_FALSE(many.called || other.called);
-  cancellation.Cancel();
+  cancellation->Cancel();
   EXPECT_EQ(Code::kCancelled, many.status.code());
   EXPECT_TRUE(other.status.ok() && other.called);
   Answer late;
-  queue->Dequeue(&cancellation, late.DoneTuple());
+  queue->Dequeue(cancellation, late.DoneTuple());
   EXPECT_EQ(Code::kCancelled, late.status.code());
 }
 

@@ -1,4 +1,4 @@
-// Thread pools. Threads start at first use (importing the library starts none) and anew in a forked child.
+// Thread pools. Threads start at first use, also in a forked child; importing the library starts none.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ class FunctionRef<R(Args...)> {
 class ThreadPool {
  public:
   // `threads` counts the thread that calls ParallelFor; a pool of one runs everything on the caller... except Schedule,
-  // which always has at least one worker.
+  // which always has at least one worker. `name` is what debuggers and profilers show (15 characters of it).
   explicit ThreadPool(int threads, const char* name);
   ~ThreadPool();
 
   int threads() const;
-  // Runs `task` on a worker some time later.
+  // Runs `task` on a worker some time later; at once and on this thread if the process may start no thread.
   void Schedule(std::function<void()> task);
   // fn(begin, end) over [0, total) in pieces, on the workers and the calling thread; returns when all are done. Pieces
   // depend on `total` and `unit_cost` (about nanoseconds a unit) only, so results do not depend on the schedule. The
@@ -47,7 +47,9 @@ class ThreadPool {
   std::shared_ptr<Impl> impl_;
 };
 
-int NumCores();  // cores that this process may run on
+// Cores that this process may use: those of its affinity mask, and no more than the CPU quota of its control group
+// (cgroup version 1 or 2, rounded up) is worth.
+int NumCores();
 
 // Whether the calling thread has used so much of its stack that nothing deep should be called any more: less than half
 // a MiB is left, or less than a quarter if the stack is small.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -102,7 +103,7 @@ TEST(ParallelFor, EachThreadHasPiecesOfItsOwn) {
   for (int i = 0; i < 20; ++i) {
     std::vector<std::pair<int64_t, std::thread::id>> ran;
     std::atomic<int> waiting{0};
-    pool.ParallelFor(8, 1000000, [&](int64_t begin, int64_t) {
+    pool.ParallelFor(8, 100000, [&](int64_t begin, int64_t) {
       ++waiting;
       while (begin % 4 == 0 && waiting < 2) std::this_thread::yield();  // until both threads have begun
       std::lock_guard lock(mutex);
@@ -112,6 +113,47 @@ TEST(ParallelFor, EachThreadHasPiecesOfItsOwn) {
     ASSERT_EQ(ran.size(), 8u);
     EXPECT_NE(ran[0].second, ran[4].second);
   }
+}
+
+TEST(ParallelFor, ManyMoreThreadsThanCores) {
+  ThreadPool pool(64, "test");
+  std::vector<std::thread> threads;
+  std::atomic<int64_t> sum{0};
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        pool.ParallelFor(1000, 100 << i % 12, [&](int64_t begin, int64_t end) { sum += end - begin; });
+        if (i % 10 == 0) pool.Schedule([&] { ++sum; });
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  while (sum < 8 * (100 * 1000 + 10)) std::this_thread::yield();
+  EXPECT_EQ(sum, 8 * (100 * 1000 + 10));
+}
+
+TEST(ParallelFor, WorkersThatSleepAreWoken) {
+  ThreadPool pool(4, "test");
+  for (int round = 0; round < 5; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // all are parked
+    std::atomic<int> inside{0};
+    pool.ParallelFor(4, 1'000'000, [&](int64_t, int64_t) {
+      ++inside;
+      while (inside < 4) std::this_thread::yield();  // no end if one of them sleeps on
+    });
+  }
+}
+
+TEST(Schedule, ParkedWorkersTakeTheTasksOfBusyOnes) {
+  ThreadPool pool(3, "test");  // two workers
+  std::atomic<bool> go_on{false};
+  std::atomic<int> ran{0};
+  pool.Schedule([&] {
+    for (int i = 0; i < 10; ++i) pool.Schedule([&] { ++ran; });  // into the queue of this worker
+    while (!go_on) std::this_thread::yield();
+  });
+  while (ran < 10) std::this_thread::yield();
+  go_on = true;
 }
 
 TEST(Schedule, RunsTasksFromManyThreads) {

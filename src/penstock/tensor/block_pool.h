@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "penstock/base/fork.h"
 
@@ -33,11 +36,17 @@ class BlockPool {
   static constexpr size_t kPage = 4096;
   static constexpr size_t kRegion = size_t{2} << 20;  // a huge page: what is asked of the system is made of these
 
+  // Memory that goes back to the system when the lock is released: the system takes its time.
+  struct Released {
+    std::vector<std::pair<char*, size_t>> parts;
+    ~Released();
+  };
+
   size_t Most(size_t bytes) const;
-  void MakeRoom(size_t bytes);
-  void GiveBack(size_t most, Blocks::iterator last);
-  bool Grow(size_t bytes);
-  void Release(Blocks::iterator block, size_t bytes);
+  void MakeRoom(size_t bytes, Released* released);
+  void GiveBack(size_t most, Blocks::iterator last, Released* released);
+  bool Grow(size_t bytes, std::unique_lock<std::mutex>* lock);
+  void Release(Blocks::iterator block, size_t bytes, Released* released);
   void AddFree(Blocks::iterator block);
   void RemoveFree(Blocks::iterator block);
   Blocks::iterator JoinWithNeighbours(Blocks::iterator block);

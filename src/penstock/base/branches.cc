@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <mutex>
 
+#include "penstock/base/fork.h"
+
 namespace penstock {
 namespace {
 
 std::mutex& ListMutex() {
-  static auto* mutex = new std::mutex;  // never destroyed: threads may count while the process ends
+  static auto* mutex = new ForkMutex;  // never destroyed: threads may count while the process ends
   return *mutex;
 }
 Branches* listed_tables = nullptr;  // guarded by ListMutex()

@@ -123,12 +123,16 @@ void DeviceName::OverrideWith(const DeviceName& o) {
 Device::Device(std::string name, std::string type, Allocator* allocator)
     : name_(std::move(name)), type_(std::move(type)), parsed_(DeviceName::Parse(name_)), allocator_(allocator),
       resources_(std::make_shared<ResourceManager>()) {
+  resources_->KeepWhole();
   std::random_device seed;
   incarnation_ = (uint64_t{seed()} << 32 | seed()) | 1;
 }
 Device::~Device() = default;
 
-void Device::SetResources(std::shared_ptr<ResourceManager> resources) { resources_ = std::move(resources); }
+void Device::SetResources(std::shared_ptr<ResourceManager> resources) {
+  resources_ = std::move(resources);
+  resources_->KeepWhole();
+}
 
 void DeviceRegistry::Add(std::unique_ptr<DeviceFactory> factory) { factories_.push_back(std::move(factory)); }
 

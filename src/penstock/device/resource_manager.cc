@@ -1,5 +1,7 @@
 #include "penstock/device/resource_manager.h"
 
+#include "penstock/base/fork.h"
+
 namespace penstock {
 namespace {
 
@@ -9,6 +11,14 @@ std::pair<std::string, std::string> Key(const std::string& default_container, st
 }
 
 }  // namespace
+
+ResourceManager::~ResourceManager() {
+  if (kept_whole_) ForgetAtFork(&mutex_);
+}
+
+void ResourceManager::KeepWhole() {
+  if (!std::exchange(kept_whole_, true)) HoldDuringFork(&mutex_);
+}
 
 Ref<Resource> ResourceManager::Find(std::string_view container, std::string_view name) const {
   std::lock_guard lock(mutex_);

@@ -17,6 +17,9 @@ class ResourceManager {
  public:
   explicit ResourceManager(std::string default_container = "localhost")
       : default_container_(std::move(default_container)) {}
+  ~ResourceManager();
+  // Keeps it usable in forked children (see ForkMutex): for the manager of a device, not for that of a step.
+  void KeepWhole();
   // Null if absent.
   Ref<Resource> Find(std::string_view container, std::string_view name) const;
   // The object of that name, made by `make` if absent. InvalidArgument if one of another type T has the name.
@@ -51,6 +54,7 @@ class ResourceManager {
                               const std::function<Ref<Resource>()>& make);
   std::string default_container_;
   mutable std::mutex mutex_;
+  bool kept_whole_ = false;
   std::map<std::pair<std::string, std::string>, Ref<Resource>> resources_;
 };
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "penstock/base/crc32c.h"
+#include "penstock/base/fork.h"
 #include "penstock/io/messages.h"
 #include "penstock/io/slice_key.h"
 #include "penstock/io/table.h"
@@ -237,7 +238,7 @@ class Publishing {
     const auto elements = FileSystemOf(path).Find(path), index = FileSystemOf(path).Find(BundleIndexPath(prefix_));
     return elements && index && elements->modified_ns >= index->modified_ns;
   }
-  static inline std::mutex mutex_;
+  static inline ForkMutex mutex_;
   static inline std::condition_variable free_;
   static inline std::set<std::string> busy_, taken_;
   const std::string prefix_;

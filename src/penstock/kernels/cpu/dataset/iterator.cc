@@ -1,6 +1,7 @@
 // Iterators: their handles, what they give, their state.
 #include <atomic>
 
+#include "penstock/base/fork.h"
 #include "penstock/data/dataset_graph.h"
 #include "penstock/data/dataset_kernel.h"
 #include "penstock/data/iterator_resource.h"
@@ -78,7 +79,7 @@ class OneShotIterator : public Kernel, public MayBlock {
 
   const ElementSpec spec_;
   const FuncRef factory_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   Tensor handle_;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "penstock/base/fork.h"
 #include "penstock/kernel/kernel_context.h"
 
 namespace penstock {
@@ -25,7 +26,7 @@ class PackedFilter {
   void Keep(Kept kept);
 
  private:
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::shared_ptr<const Kept> kept_;
   const void* last_seen_ = nullptr;
   uint64_t last_sample_ = 0;

@@ -1,3 +1,4 @@
+#include "penstock/base/fork.h"
 #include "penstock/kernels/cpu/onednn/onednn_api.h"
 
 #include <omp.h>
@@ -17,7 +18,11 @@ namespace {
 using dnnl::memory;
 
 dnnl::engine& Engine() {
-  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  static dnnl::engine engine = [] {
+    // Plans are cached here; the library's own cache has a lock that a forked child might find taken for ever.
+    dnnl::set_primitive_cache_capacity(0);
+    return dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
   return engine;
 }
 dnnl::stream& Stream() {
@@ -75,7 +80,7 @@ class PlanCache {
 
  private:
   using List = std::list<std::pair<std::string, std::shared_ptr<Plan>>>;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   List plans_;
   std::unordered_map<std::string, typename List::iterator> by_key_;
 };

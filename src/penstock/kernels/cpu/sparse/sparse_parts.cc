@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "penstock/base/fork.h"
 #include "penstock/io/convert.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/sparse/sparse_tensor.h"
@@ -166,7 +167,7 @@ class SparseTensorsMap : public Resource {
   }
 
  private:
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::map<int64_t, Parts> stored_;
   int64_t next_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "penstock/base/fork.h"
 #include "penstock/kernel/anonymous.h"
 #include "penstock/kernel/kernel_context.h"
 
@@ -54,7 +55,7 @@ class NamedResourceKernel : public Kernel {
 
   const bool resource_;
   const std::string type_name_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   Ref<R> object_;
   Tensor handle_;
   Ref<VariableSlot> ref_;

@@ -1,6 +1,7 @@
 // Variables behind resource handles.
 #include <algorithm>
 
+#include "penstock/base/fork.h"
 #include "penstock/kernel/anonymous.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/array/gather.h"
@@ -43,7 +44,7 @@ class VarHandle : public Kernel {
   }
   const DataType dtype_;
   const PartialShape shape_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   Tensor handle_;
 };
 

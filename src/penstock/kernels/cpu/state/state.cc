@@ -1,4 +1,5 @@
 // Reference variables: creation, assignment, counters.
+#include "penstock/base/fork.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/state/variables.h"
 
@@ -30,7 +31,7 @@ class VariableKernel : public Kernel {
   const DataType dtype_;
   const PartialShape shape_;
   const std::string name_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   Ref<VariableSlot> slot_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "penstock/base/fork.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/strings/map_strings.h"
 #include "penstock/kernels/cpu/strings/unicode.h"
@@ -33,7 +34,7 @@ class Expression {
 
  private:
   std::shared_ptr<const RE2> fixed_, last_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
 };
 
 class RegexFullMatch : public Kernel {

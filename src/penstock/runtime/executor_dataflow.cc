@@ -55,6 +55,7 @@ struct Task {
   const Instruction* instruction;
   Frame* frame;
   int64_t iteration;
+  Iteration* state;  // of that iteration, which lives until the task is over
   bool dead;
 };
 
@@ -71,7 +72,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       for (const int index : program_.frames[0].instructions) {
         const Instruction& instruction = program_.instructions[index];
         if (instruction.num_inputs == 0 && instruction.num_control_inputs == 0) {
-          ready.push_back({&instruction, &root_, 0, false});
+          ready.push_back({&instruction, &root_, 0, root_.iterations[0].get(), false});
         }
       }
       root_.iterations[0]->outstanding += static_cast<int>(ready.size());
@@ -165,6 +166,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     Queue queue;
     queue.Add(ready);
     std::vector<Task> fresh;
+    Scratch scratch;
     while (queue.size() > 0) {
       const Task task = queue.Pop();
       StepExecutor& executor = *StepExecutor::Current();
@@ -175,17 +177,26 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       const int aside = static_cast<int>(queue.size());
       fresh.clear();
       if (aside > 0) executor.SetAside(aside);
-      const bool over = RunTask(task, &fresh);
+      const bool over = RunTask(task, &scratch, &fresh);
       if (aside > 0) executor.SetAside(-aside);
       if (over) queue.Add(fresh);  // else it goes on elsewhere
     }
   }
 
+  // Memory of one thread for the tasks that it runs one after the other.
+  struct Scratch {
+    std::vector<Entry> outputs;
+    std::vector<KernelContext::Input> inputs;
+    std::vector<Value> values;
+  };
+
   // True if the task is over and `fresh` holds what became ready.
-  bool RunTask(const Task& task, std::vector<Task>* fresh) {
+  bool RunTask(const Task& task, Scratch* scratch, std::vector<Task>* fresh) {
     const Instruction& instruction = *task.instruction;
     Entry* entries = Entries(task);
-    std::vector<Entry> outputs(instruction.num_outputs);
+    std::vector<Entry>& outputs = scratch->outputs;
+    outputs.clear();
+    outputs.resize(instruction.num_outputs);
     const bool transfer = instruction.flow == Flow::kSend || instruction.flow == Flow::kRecv;
     if (Stopped()) {
       ClearInputs(instruction, entries);
@@ -232,10 +243,13 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
         self->RunOnOwnThread(state, std::move(done));
       });
     }
-    std::vector<KernelContext::Input> inputs(instruction.num_inputs);
-    for (int i = 0; i < instruction.num_inputs; ++i) inputs[i] = {&entries[i].value, true};
+    std::vector<KernelContext::Input>& inputs = scratch->inputs;
+    inputs.clear();
+    for (int i = 0; i < instruction.num_inputs; ++i) inputs.push_back({&entries[i].value, true});
     if (instruction.keeps_inputs) OwnInputs(inputs);
-    std::vector<Value> values(instruction.num_outputs);
+    std::vector<Value>& values = scratch->values;
+    values.clear();
+    values.resize(instruction.num_outputs);
     KernelContext k(instruction.view, inputs, values, *run_.step, *program_.device);
     k.frame_iter = FrameIter(task);
     k.is_dead = task.dead;
@@ -379,10 +393,8 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     }
   }
 
-  Entry* Entries(const Task& task) {
-    if (task.instruction->num_inputs == 0) return nullptr;
-    std::lock_guard lock(mutex_);
-    return &task.frame->iterations[task.iteration]->entries[task.instruction->first_entry];
+  static Entry* Entries(const Task& task) {
+    return task.instruction->num_inputs == 0 ? nullptr : &task.state->entries[task.instruction->first_entry];
   }
 
   static int64_t FrameIter(const Task& task) { return FrameIter(*task.frame, task.iteration); }
@@ -398,8 +410,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       std::lock_guard lock(mutex_);
       if (propagate && !failed_) Propagate(task, outputs, fresh);
       outstanding_ += static_cast<int64_t>(fresh->size());
-      Iteration* iteration = task.frame->iterations[task.iteration].get();
-      --iteration->outstanding;
+      --task.state->outstanding;
       if (!failed_) {
         const size_t before = fresh->size();
         CleanUp(task.frame, task.iteration, fresh);
@@ -539,7 +550,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       }
       if (ready) {
         ++iteration.outstanding;
-        fresh->push_back({&to, frame, number, to_dead});
+        fresh->push_back({&to, frame, number, &iteration, to_dead});
       }
     }
   }

@@ -188,7 +188,7 @@ class Publishing {
   // Alone with the prefix.
   explicit Publishing(const std::string& prefix) : prefix_(prefix) {
     WaitForFiles([&] {
-      std::unique_lock lock(mutex_);
+      std::unique_lock<std::mutex> lock(mutex_);
       free_.wait(lock, [&] { return busy_.insert(prefix_).second; });
     });
     lock_ = FileSystemOf(prefix_).LockDirectory(DirectoryFor(prefix_));

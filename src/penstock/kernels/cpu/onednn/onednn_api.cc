@@ -1,7 +1,7 @@
-#include "penstock/base/fork.h"
 #include "penstock/kernels/cpu/onednn/onednn_api.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -53,6 +53,11 @@ dnnl::primitive_attr Attr() {
   return attr;
 }
 
+// Of all caches of plans; held during fork, so that it is free in the child.
+std::mutex g_plans_mutex;
+[[maybe_unused]] const int g_held_during_fork = pthread_atfork(
+    [] { g_plans_mutex.lock(); }, [] { g_plans_mutex.unlock(); }, [] { g_plans_mutex.unlock(); });
+
 // The most recently used plans, found by the bytes of what they were made for.
 template <class Plan>
 class PlanCache {
@@ -60,14 +65,14 @@ class PlanCache {
   template <class Make>
   std::shared_ptr<Plan> Get(std::string_view key, Make make) {
     {
-      std::lock_guard lock(mutex_);
+      std::lock_guard lock(g_plans_mutex);
       if (const auto it = by_key_.find(std::string(key)); it != by_key_.end()) {
         plans_.splice(plans_.begin(), plans_, it->second);
         return it->second->second;
       }
     }
     std::shared_ptr<Plan> plan = make();
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(g_plans_mutex);
     plans_.emplace_front(std::string(key), plan);
     by_key_[plans_.front().first] = plans_.begin();
     while (plans_.size() > 512) {
@@ -80,7 +85,6 @@ class PlanCache {
 
  private:
   using List = std::list<std::pair<std::string, std::shared_ptr<Plan>>>;
-  ForkMutex mutex_;
   List plans_;
   std::unordered_map<std::string, typename List::iterator> by_key_;
 };

@@ -1,7 +1,10 @@
 // The classes _core.Session and Callable: running parts of a graph.
-#include <optional>
 #include <pthread.h>
 #include <signal.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -20,8 +23,10 @@ std::string Bytes(nb::handle b) { return {PyBytes_AsString(b.ptr()), size_t(PyBy
 // --- Ctrl-C. Our handler counts and then calls the one that was there (Python's, which only sets a flag); the
 // executors watch the count, so a step of the main thread ends, and Python raises KeyboardInterrupt.
 struct sigaction g_previous;
+std::atomic<int> g_in_handler{0};  // the handler may run on any thread, and Python's flag is set at its end
 
 void OnInterrupt(int signal, siginfo_t* info, void* context) {
+  g_in_handler.fetch_add(1);
   g_interrupts.fetch_add(1);
   RingInterrupt();
   if (g_previous.sa_flags & SA_SIGINFO) {
@@ -29,6 +34,7 @@ void OnInterrupt(int signal, siginfo_t* info, void* context) {
   } else if (g_previous.sa_handler != SIG_DFL && g_previous.sa_handler != SIG_IGN) {
     g_previous.sa_handler(signal);
   }
+  g_in_handler.fetch_sub(1);
 }
 
 void WatchInterrupts() {
@@ -80,7 +86,10 @@ struct PySession {
 
 // The exception of a status; on the main thread the user's interrupt, if that was the reason.
 [[noreturn]] void RaiseOrInterrupt(const Status& status, bool main) {
-  if (main && status.code() == Code::kCancelled && PyErr_CheckSignals() != 0) throw nb::python_error();
+  if (main && status.code() == Code::kCancelled) {
+    while (g_in_handler.load() > 0) std::this_thread::yield();
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
   Raise(status);
 }
 
@@ -239,10 +248,7 @@ nb::list PartialRun(PySession& self, const std::string& handle, nb::handle feeds
       status = CurrentStatus();
     }
   }
-  if (!status.ok()) {
-    if (main && status.code() == Code::kCancelled && PyErr_CheckSignals() != 0) throw nb::python_error();
-    Raise(status);
-  }
+  if (!status.ok()) RaiseOrInterrupt(status, main);
   nb::list out;
   for (Tensor& t : fetched) out.append(ToNumpy(std::move(t)));
   return out;

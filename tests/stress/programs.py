@@ -221,8 +221,9 @@ def interrupts(seed, runs):
         with model.graph.as_default():
             endless = tf.while_loop(lambda i: i >= 0, lambda i: (i + 1) % 1000, [0])
             waits = tf.FIFOQueue(1, tf.int32, []).dequeue()
-            both = [tf.FIFOQueue(1, tf.int32, []).dequeue(), tf.data.make_one_shot_iterator(
-                tf.data.Dataset.from_tensors(0).repeat().filter(lambda v: v > 0)).get_next()]
+            iterator = tf.data.make_initializable_iterator(
+                tf.data.Dataset.from_tensors(0).repeat().filter(lambda v: v > 0))
+            both = [tf.FIFOQueue(1, tf.int32, []).dequeue(), iterator.get_next()]
         stop = threading.Event()
         errors = []
 
@@ -238,6 +239,7 @@ def interrupts(seed, runs):
         for thread in threads:
             thread.start()
         for _ in range(runs):
+            sess.run(iterator.initializer)  # a cancelled step ends its iterators
             timer = threading.Timer(rng.random() * 0.02, os.kill, (os.getpid(), signal.SIGINT))
             try:
                 timer.start()

@@ -5,9 +5,10 @@ import threading
 import weakref
 
 from penstock.framework import errors
+from penstock.util import locks
 
 _metrics = weakref.WeakValueDictionary()  # name -> Metric
-_lock = threading.Lock()
+_lock = locks.lock()
 
 
 class _Cell:

@@ -1,14 +1,15 @@
 """Warnings about functions that are traced anew by most of their calls."""
 import logging
-import threading
 import weakref
+
+from penstock.util import locks
 
 _HISTORY = 10  # calls that are looked back on
 _TRACES = 5  # of them that are too many
 _WARNINGS = 2  # of one function
 
 _detectors = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
+_lock = locks.lock()
 
 
 class _Detector:

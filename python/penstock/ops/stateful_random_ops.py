@@ -1,6 +1,5 @@
 """tf.random.Generator: random numbers whose generator is a variable."""
 import contextlib
-import threading
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from penstock.ops import variables
 from penstock.ops.random_algorithms import Algorithm, convert_alg_to_int
 from penstock.ops.random_ops import uniform_type_and_limit
 from penstock.training.tracking import tracking
+from penstock.util import locks
 
 _WORD = (1 << 64) - 1
 _COUNTER_SIZE = 2
@@ -240,7 +240,7 @@ def _state_of(key, counter, alg):
     return np.concatenate([_words(counter, size), _words(key, 1)])
 
 
-_global_lock = threading.Lock()
+_global_lock = locks.lock()
 _global_generator = None
 
 

@@ -25,6 +25,7 @@ from penstock.proto import config_pb2
 from penstock.proto import graph_pb2
 from penstock.proto import summary_pb2
 from penstock.training import training_util
+from penstock.util import locks
 
 _INIT_COLLECTION = "_SUMMARY_WRITER_V2"
 _INVALID_SCOPE_CHARACTERS = re.compile(r"[^-_/.A-Za-z0-9]")
@@ -530,7 +531,7 @@ def run_metadata_graphs(name, data, step=None):
 
 # What ran, and in which graphs: (whether graphs are collected, whether everything is recorded), or None.
 _trace = None
-_trace_lock = threading.Lock()
+_trace_lock = locks.lock()
 
 
 def _may_trace(doing):

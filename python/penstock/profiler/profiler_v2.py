@@ -10,6 +10,7 @@ from penstock import _core
 from penstock.framework import errors
 from penstock.platform import gfile
 from penstock.proto import RunMetadata, message
+from penstock.util import locks
 
 ProfilerOptions = collections.namedtuple(
     "ProfilerOptions", ["host_tracer_level", "python_tracer_level", "device_tracer_level", "delay_ms"],
@@ -23,7 +24,7 @@ started. device_tracer_level, delay_ms: without meaning on the CPU.
 # An event of Python's side: times in nanoseconds since the epoch.
 Event = collections.namedtuple("Event", ["name", "values", "thread", "start", "end"])
 
-_lock = threading.Lock()
+_lock = locks.lock()
 _session = None
 
 

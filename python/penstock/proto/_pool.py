@@ -4,12 +4,12 @@ A file becomes a module that has what protoc's generated `*_pb2` has: DESCRIPTOR
 for each enum, each enum's values, and what its public imports define.
 """
 import copyreg
-import threading
 import types
 
 from penstock.proto import _descriptors
+from penstock.util import locks
 
-_lock = threading.RLock()
+_lock = locks.lock()
 _state = None
 _found = {}  # what was looked up, by full name
 

@@ -1,7 +1,6 @@
 """A function's converted twin: the same closure, globals, defaults and lines, with control flow that knows tensors."""
 import ast
 import functools
-import threading
 import types
 
 from penstock.autograph.converters import code
@@ -13,8 +12,9 @@ from penstock.autograph.pyct import cache
 from penstock.autograph.pyct import errors
 from penstock.autograph.pyct import naming
 from penstock.autograph.pyct import sources
+from penstock.util import locks
 
-_lock = threading.RLock()
+_lock = locks.lock()
 _converted = cache.CodeObjectCache()  # under "code": the converted code, or why there is none
 
 

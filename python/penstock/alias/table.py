@@ -78,11 +78,10 @@ BESIDE = {
     "framework.indexed_slices": {"framework.composite_spec": "IndexedSlicesSpec"},
     "framework.ops": {"framework.eager_tensor": "EagerTensor"},
     "framework.sparse_tensor": {"framework.composite_spec": "SparseTensorSpec"},
-    "framework.tensor": {"framework.tensor_spec": "BoundedTensorSpec DenseSpec TensorSpec sanitize_spec_name"},
+    "framework.tensor": {"framework.tensor_spec": "BoundedTensorSpec DenseSpec TensorSpec"},
     "layers.convolutional": {
         "layers.convolutional_separable": """
-            SeparableConv1D SeparableConv2D SeparableConvolution1D SeparableConvolution2D separable_conv1d
-            separable_conv2d""",
+            SeparableConv1D SeparableConv2D SeparableConvolution2D separable_conv1d separable_conv2d""",
         "layers.convolutional_transpose": """
             Conv2DTranspose Conv3DTranspose Convolution2DTranspose Convolution3DTranspose Deconvolution2D
             Deconvolution3D conv2d_transpose conv3d_transpose""",

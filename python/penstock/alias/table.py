@@ -83,8 +83,8 @@ BESIDE = {
         "layers.convolutional_separable": """
             SeparableConv1D SeparableConv2D SeparableConvolution2D separable_conv1d separable_conv2d""",
         "layers.convolutional_transpose": """
-            Conv2DTranspose Conv3DTranspose Convolution2DTranspose Convolution3DTranspose Deconvolution2D
-            Deconvolution3D conv2d_transpose conv3d_transpose""",
+            Conv2DTranspose Conv3DTranspose Convolution2DTranspose Convolution3DTranspose Deconv2D Deconv3D
+            Deconvolution2D Deconvolution3D conv2d_transpose conv3d_transpose""",
     },
     "ops.control_flow_ops": {
         "ops.cond": "case cond",

@@ -319,3 +319,9 @@ def test_more_ragged_dimensions_than_lists_have():  # tfsa-2022-079
         assert make([[], []], dtype="int32", ragged_rank=5).ragged_rank == 5
     with pytest.raises(ValueError, match="Invalid ragged_rank"):
         tf.ragged.placeholder(tf.float32, 2**62)
+
+
+def test_the_parts_of_one_string():
+    parts = tf.strings.split("a b", result_type="RaggedTensor")  # as in 1.15.5, which fails for a sparse one
+    assert isinstance(parts, tf.Tensor) and run(parts).tolist() == [b"a", b"b"]
+    assert run(tf.strings.split("a b")).dense_shape.tolist() == [1, 2]

@@ -1,5 +1,5 @@
 """Functions of strings whose results are ragged."""
-from penstock.framework import dtypes, gen, ops
+from penstock.framework import dtypes, gen, ops, tf2
 from penstock.ops import array_ops, math_ops, string_ops
 from penstock.ops.arguments import pick
 from penstock.ops.ragged.ragged_tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged
@@ -146,11 +146,12 @@ def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type=
 
 
 def strings_split_v1(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):
-    """The parts of each string, in a row for each; a scalar counts as a vector of one."""
+    """The parts of each string, in a row for each. A scalar counts as a vector of one, except in version 1 for a result
+    that is not sparse: there 1.15.5 makes a tensor of its parts."""
     input = pick("input", input, "source", source)
     with ops.name_scope(name, "StringSplit", [input]):
         input = convert_to_tensor_or_ragged_tensor(input, dtype=dtypes.string, name="input")
-        if input.shape.ndims == 0:
+        if input.shape.ndims == 0 and (tf2.enabled() or result_type == "SparseTensor"):
             input = array_ops.stack([input])
         if result_type == "SparseTensor" and input.shape.ndims == 1:
             return string_ops.string_split_v2(input, sep=sep, maxsplit=maxsplit)

@@ -4,7 +4,7 @@ from collections import abc
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util
+from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util, tf2
 from penstock.ops.arguments import pick
 from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops
 from penstock.ops.sparse_math import *  # noqa: F401,F403
@@ -116,7 +116,9 @@ def _reshaped(old, wanted, given):
 def sparse_transpose(sp_input, perm=None, name=None):
     """Dimension i of the result is dimension perm[i]; without `perm` the order is reversed."""
     with ops.name_scope(name, "SparseTranspose", [sp_input]) as name:
-        if perm is None:
+        if perm is None and tf2.enabled() and sp_input.get_shape().ndims is not None:
+            perm = np.arange(sp_input.get_shape().ndims)[::-1]
+        elif perm is None:
             rank = array_ops.rank(sp_input)
             perm = rank - 1 - math_ops.range(0, rank, 1)
         indices = array_ops.transpose(array_ops.gather(array_ops.transpose(sp_input.indices), perm))

@@ -86,3 +86,19 @@ def test_what_is_printed(monkeypatch):
     assert repr(sparse).endswith(f"SparseTensor object at {id(sparse):#x}>")
     monkeypatch.setattr(tf2, "enabled", lambda: True)
     assert repr(sparse) == str(sparse) and str(sparse).startswith("SparseTensor(indices=")
+
+
+def test_a_transpose_without_an_order_has_a_static_shape_in_version_two(version_two):
+    with tf.Graph().as_default():
+        indices, values = tf.placeholder(tf.int64, [None, 3]), tf.placeholder(tf.float32, [None])
+        x = tf.SparseTensor(indices, values, [2, 3, 4])
+        assert sparse_ops.sparse_transpose(x).shape.as_list() == [4, 3, 2]
+        assert sparse_ops.sparse_transpose(x, [1, 0, 2]).shape.as_list() == [3, 2, 4]
+        x = tf.SparseTensor(indices, values, tf.placeholder(tf.int64, [3]))
+        turned = sparse_ops.sparse_transpose(x)
+        assert turned.shape.as_list() == [None, None, None] and turned.indices.shape.as_list() == [None, 3]
+
+
+def test_a_transpose_without_an_order_in_version_one():
+    x = tf.SparseTensor(tf.placeholder(tf.int64, [None, 3]), tf.placeholder(tf.float32, [None]), [2, 3, 4])
+    assert tf.sparse.transpose(x).shape.as_list() == [None, None, None]  # as in 1.15.5

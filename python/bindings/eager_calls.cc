@@ -197,7 +197,14 @@ class Arguments {
       const OpState::Input& input = state.inputs[at_[i]];
       DataType type = input.type;
       if (type == DT_INVALID && input.attr >= 0) type = bound_[input.attr];
-      if (type == DT_INVALID) type = input.otherwise;
+      if (type == DT_INVALID && input.otherwise != DT_INVALID) {
+        if (has_sequence_) {  // own types may count before defaults: framework/default_types.py decides
+          Tensor own;
+          if (!FromPython(plain_[i], DT_INVALID, &own)) return false;
+          if (own.num_elements() > 0 && own.dtype() != input.otherwise) return false;
+        }
+        type = input.otherwise;
+      }
       if (!FromPython(plain_[i], type, &made_[i].tensor)) return false;
       made_[i].id = EagerValue::NewId();
       values[i] = &made_[i];
@@ -237,6 +244,7 @@ class Arguments {
       if (attr >= 0 && bound_[attr] == DT_INVALID) bound_[attr] = values[count]->tensor.dtype();
     } else {
       plain_[count] = arg;
+      has_sequence_ |= IsSequence(arg);
     }
     ++count;
     return true;
@@ -247,6 +255,7 @@ class Arguments {
   std::array<EagerValue, kMostInputs> made_;
   std::array<nb::object, kMostInputs> read_;
   Types bound_{};
+  bool has_sequence_ = false;
 };
 
 // The result, or null without an exception if Python has to do it.

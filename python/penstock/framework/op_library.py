@@ -14,6 +14,7 @@ import numpy as np
 from penstock import _core
 from penstock.framework import attr_values
 from penstock.framework import conversion
+from penstock.framework import default_types
 from penstock.framework import defaults
 from penstock.framework import dispatch
 from penstock.framework import dtypes
@@ -24,11 +25,6 @@ from penstock.framework.eager_tensor import EagerTensor
 from penstock.framework.tensor import Tensor
 from penstock.util import compat
 from penstock.util import traceback_utils
-
-_INT32 = dtypes.int32.as_datatype_enum
-
-# Ops that run at once with the type that an array has, not with their default one.
-_OF_ARRAYS_TYPES = frozenset(("CTCBeamSearchDecoder", "CTCGreedyDecoder", "EncodePng", "LRN"))
 
 # Where Python calls an argument differently from the definition.
 _RENAMED = {
@@ -48,19 +44,6 @@ def snake_case(op_name):
     return re.sub(r"(\d)([A-Z][a-z])", r"\1_\2", name).lower()
 
 
-def _needs_int64(value):
-    """Whether Python's integers are too large for int32. In version 1 they wrap, as does a number of its own for an op
-    that runs at once."""
-    if isinstance(value, int):
-        return not -2**31 <= value < 2**31 and not defaults.get_default_graph()._eager and tf2.enabled()
-    return isinstance(value, (list, tuple)) and tf2.enabled() and _holds_large_integer(value)
-
-
-def _holds_large_integer(values):
-    return any(_holds_large_integer(v) if isinstance(v, (list, tuple)) else
-               isinstance(v, (int, np.integer)) and not -2**31 <= v < 2**31 for v in values)
-
-
 def _python_default(attr):
     """A default as people would write it."""
     def one(value):
@@ -69,7 +52,8 @@ def _python_default(attr):
         if attr.kind == "string":
             return compat.as_text(value) if _is_text(value) else value
         if attr.kind == "float":
-            return float(str(np.float32(value)))
+            value = float(str(np.float32(value)))
+            return int(value) if value.is_integer() else value  # 1, as in the signatures of TensorFlow
         if attr.kind == "shape":
             return None if value is None else list(value)
         return value
@@ -256,6 +240,7 @@ class _Call:
         self.origin = {}     # attribute -> the input that it follows from
         self.defaults = {a.name: a.default for a in info.attrs.values() if a.kind == "type" and not a.is_list
                          and a.has_default}
+        self.own_type_counts = bool(self.defaults) and default_types.own_type_counts(info, keywords)
 
     def key_of(self, name):
         """The name under which an argument came. KeyError if it was not given."""
@@ -316,10 +301,12 @@ class _Call:
         """One tensor of the type that is known, if one is."""
         preferred = None
         known = arg.type or self.types.get(arg.type_attr)
-        if not known and not self.keeps_type(value):
+        if not known:
             preferred = self.defaults.get(arg.type_attr)
-            if preferred == _INT32 and _needs_int64(value):
-                preferred = None
+            if self.own_type_counts and (result := self.convert_to_allowed(arg, value)) is not None:
+                return result
+            if preferred and not self.own_type_counts and defaults.get_default_graph()._eager:
+                known = preferred
         try:
             return conversion.internal_convert_to_tensor(
                 value, name=arg.name, dtype=known or None, as_ref=arg.is_ref, preferred_dtype=preferred)
@@ -333,12 +320,16 @@ class _Call:
                 self.explain(arg, value, given)
             raise
 
-    def keeps_type(self, value):
-        """Whether the type of what NumPy made counts before the op's default: for ops that run at once that of numbers
-        does, that of arrays for a few ops only."""
-        if not isinstance(value, (np.ndarray, np.generic)) or not defaults.get_default_graph()._eager:
-            return False
-        return isinstance(value, np.generic) or self.info.name in _OF_ARRAYS_TYPES
+    def convert_to_allowed(self, arg, value):
+        """The tensor of the value's own type, or None if the definition does not list that type."""
+        allowed = self.info.attrs[arg.type_attr].allowed if arg.type_attr in self.defaults else None
+        if not allowed:
+            return None
+        try:
+            result = conversion.internal_convert_to_tensor(value, name=arg.name, as_ref=arg.is_ref)
+        except TypeError:
+            return None
+        return result if result._dtype._base in allowed else None
 
     def refuse_type(self, attr, observed, allowed):
         """What an op that runs at once says of a type that it does not have."""

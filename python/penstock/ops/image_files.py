@@ -1,9 +1,9 @@
 """Image files whose kind is not known beforehand."""
-from penstock.framework import dtypes, gen, ops
+from penstock.framework import defaults, dtypes, gen, ops, tf2
 from penstock.ops import math_ops, string_ops
 from penstock.ops.image_color import convert_image_dtype
 
-__all__ = ["decode_image", "is_jpeg"]
+__all__ = ["decode_image", "encode_png", "is_jpeg"]
 
 
 def is_jpeg(contents, name=None):
@@ -24,3 +24,10 @@ def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_
         image = gen.decode_image(contents=contents, channels=channels or 0, dtype=stored,
                                  expand_animations=expand_animations)
         return image if stored == dtype else convert_image_dtype(image, dtype)
+
+
+def encode_png(image, compression=-1, name=None):
+    """PNG files of images with one to four channels of 8 or 16 bits, as the type of `image` tells."""
+    if tf2.enabled() or defaults.get_default_graph()._eager:
+        image = ops.convert_to_tensor(image)  # so a type other than these is refused, not cast
+    return gen.encode_png(image, compression, name)

@@ -145,7 +145,8 @@ def test_a_call_with_an_argument_that_does_not_fit():
 @pytest.mark.parametrize("build, names", [
     (lambda x: tf.reshape(x, [-1, 3]), ["x", "Reshape/shape", "Reshape", "Identity"]),
     (lambda x: tf.random.poisson([2], 2.0),
-     ["x", "random_poisson/shape", "random_poisson/RandomPoissonV2/rate", "random_poisson/RandomPoissonV2", "Identity"]),
+     ["x", "random_poisson/shape", "random_poisson/RandomPoissonV2/rate", "random_poisson/RandomPoissonV2",
+      "Identity"]),
 ], ids=["reshape", "poisson"])
 def test_a_shape_of_numbers_becomes_one_constant(version_two, build, names):
     graph = tf.function(build).get_concrete_function(tf.TensorSpec(None)).graph

@@ -11,7 +11,7 @@ FROM = {
         adjust_saturation
         convert_image_dtype grayscale_to_rgb per_image_standardization random_brightness random_contrast random_hue
         random_jpeg_quality random_saturation rgb_to_grayscale rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb""",
-    "ops.image_files": "decode_image is_jpeg",
+    "ops.image_files": "decode_image encode_png is_jpeg",
     "ops.image_quality": "image_gradients psnr sobel_edges ssim ssim_multiscale total_variation",
     "ops.image_shape": """
         ResizeMethod=ResizeMethodV1 central_crop crop_to_bounding_box flip_left_right flip_up_down
@@ -20,6 +20,6 @@ FROM = {
         resize_nearest_neighbor resize_with_crop_or_pad=resize_image_with_crop_or_pad rot90 transpose
         transpose_image=transpose""",
     "framework.gen": """
-        decode_and_crop_jpeg decode_bmp decode_gif decode_jpeg decode_png encode_jpeg encode_png extract_jpeg_shape
+        decode_and_crop_jpeg decode_bmp decode_gif decode_jpeg decode_png encode_jpeg extract_jpeg_shape
         hsv_to_rgb resize_area rgb_to_hsv""",
 }

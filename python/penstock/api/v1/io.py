@@ -1,6 +1,6 @@
 """tf.io: Example messages, records, what is made from op definitions, and queues"""
 FROM = {
-    "ops.image_files": "decode_image is_jpeg",
+    "ops.image_files": "decode_image encode_png is_jpeg",
     "lib.io.tf_record": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator",
     "ops.data_flow_ops": "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
     "ops.parsing_config": "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature",
@@ -12,6 +12,6 @@ FROM = {
     "training.training_util": "write_graph",
     "framework.gen": """
         decode_and_crop_jpeg decode_base64 decode_bmp decode_compressed decode_gif decode_jpeg
-        decode_json_example decode_png decode_proto=decode_proto_v2 encode_base64 encode_jpeg encode_png encode_proto
+        decode_json_example decode_png decode_proto=decode_proto_v2 encode_base64 encode_jpeg encode_proto
         extract_jpeg_shape matching_files parse_tensor read_file serialize_tensor write_file""",
 }

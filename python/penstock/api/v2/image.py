@@ -1,7 +1,7 @@
 """tf.image, version 2."""
 FROM = {
     "framework.gen": """
-        decode_and_crop_jpeg decode_bmp decode_gif decode_jpeg decode_png encode_jpeg encode_png extract_jpeg_shape
+        decode_and_crop_jpeg decode_bmp decode_gif decode_jpeg decode_png encode_jpeg extract_jpeg_shape
         hsv_to_rgb rgb_to_hsv""",
     "ops.array_ops": "extract_patches=extract_image_patches_v2",
     "ops.image_boxes": """
@@ -16,7 +16,7 @@ FROM = {
         random_brightness random_contrast random_hue random_jpeg_quality random_saturation rgb_to_grayscale
         rgb_to_yiq rgb_to_yuv stateless_random_brightness stateless_random_contrast
         stateless_random_hue stateless_random_jpeg_quality stateless_random_saturation yiq_to_rgb yuv_to_rgb""",
-    "ops.image_files": "decode_image is_jpeg",
+    "ops.image_files": "decode_image encode_png is_jpeg",
     "ops.image_quality": "image_gradients psnr sobel_edges ssim ssim_multiscale total_variation",
     "ops.image_shape": """
         ResizeMethod central_crop crop_to_bounding_box flip_left_right flip_up_down pad_to_bounding_box

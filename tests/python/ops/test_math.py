@@ -284,3 +284,20 @@ def test_zeros_keep_their_sign(name, dtype):
 def test_the_incomplete_gamma_function_of_zero():
     y = run(lambda: tf.math.igamma(np.array([0.0, -1, np.nan, np.inf, 0, 2]), np.array([0.0, 0, -0.0, 0, 1, -1])))
     np.testing.assert_array_equal(y, [0, 0, 0, 0, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("axis, shape, expected", [
+    ((0, 0), [3], [3.0, 5.0, 7.0]), ([1, -1], [2], [3.0, 12.0]), ((0, 1, 0), [], 15.0)])
+def test_an_axis_that_comes_twice(axis, shape, expected):
+    """1.15.5 reduces it once; 2.21 refuses it (test_an_axis_that_comes_twice_in_version_two)."""
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        total, axes = tf.reduce_sum(x, axis=axis), tf.placeholder(tf.int32, [None])
+        assert total.shape.as_list() == shape and sess.run(total).tolist() == expected
+        assert sess.run(tf.reduce_sum(x, axis=axes), {axes: list(axis)}).tolist() == expected
+
+
+def test_an_axis_that_comes_twice_in_version_two(version_two):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Axes contains duplicate dimension: 0"):
+            sess.run(tf.reduce_sum(tf.ones([2, 3]), axis=(0, 0)))

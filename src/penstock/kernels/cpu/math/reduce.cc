@@ -4,6 +4,7 @@
 #include <complex>
 #include <limits>
 
+#include "penstock/base/behavior.h"
 #include "penstock/base/branches.h"
 
 namespace penstock {
@@ -18,7 +19,9 @@ ReductionPlan PlanReduction(const Shape& shape, const Tensor& axes) {
       throw InvalidArgument("Invalid reduction dimension (", axis, " for input with ", rank, " dimension(s)");
     }
     if (axis < 0) axis += rank;
-    if (reduced[axis]) throw InvalidArgument("Invalid reduction arguments: Axes contains duplicate dimension: ", axis);
+    if (reduced[axis] && BehavesAsVersionTwo()) {  // 1.15.5 reduces it once
+      throw InvalidArgument("Invalid reduction arguments: Axes contains duplicate dimension: ", axis);
+    }
     reduced[axis] = true;
   }
   for (int d = 0; d < rank; ++d) {

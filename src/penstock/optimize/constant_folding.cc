@@ -27,6 +27,13 @@ bool SmallOutputs(const Node& node) {
   return bytes <= input_bytes || bytes <= std::min(kLargestBytes, 2 * input_bytes + kLargestGrowth);
 }
 
+// For outputs of a Python function, whose shapes are known only when it has returned.
+bool Small(const std::vector<Tensor>& outputs) {
+  size_t bytes = 0;
+  for (const Tensor& output : outputs) bytes += output.bytes();
+  return bytes <= static_cast<size_t>(kLargestBytes);
+}
+
 void AddControls(const Node& node, std::vector<Node*>* controls) {
   for (Node* control : node.control_inputs()) {
     if (std::ranges::find(*controls, control) == controls->end()) controls->push_back(control);
@@ -42,8 +49,8 @@ class Folder {
     while (!work_.empty()) {
       Node* node = graph_.node(work_.front());
       work_.pop_front();
-      if (node && !node->consumers().empty() && node->num_outputs() > 0 && node->num_inputs() > 0 &&
-          IsPure(graph_, *node)) {
+      if (node && !node->consumers().empty() && node->num_outputs() > 0 &&
+          (node->num_inputs() > 0 || IsPyFunction(*node)) && IsPure(graph_, *node)) {
         if (!FoldValues(node)) FoldShapes(node);
       }
     }
@@ -60,10 +67,11 @@ class Folder {
       inputs.push_back(*value);
       AddControls(*input.node, &controls);
     }
-    if (!SmallOutputs(*node)) return false;
+    if (!IsPyFunction(*node) && !SmallOutputs(*node)) return false;
     AddControls(*node, &controls);
     std::optional<std::vector<Tensor>> outputs = evaluate_(*node, inputs);
     if (!outputs) return false;  // whatever is wrong shows when the step runs
+    if (IsPyFunction(*node) && !Small(*outputs)) return false;
     Replace(node, std::move(*outputs), controls);
     return true;
   }
@@ -118,6 +126,8 @@ class Folder {
 };
 
 }  // namespace
+
+bool IsPyFunction(const Node& node) { return node.op_name() == "PyFuncStateless"; }
 
 int FoldConstants(Graph& graph, NodeEvaluator evaluate) { return Folder(graph, evaluate).Run(); }
 

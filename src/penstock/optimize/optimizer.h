@@ -10,6 +10,9 @@ namespace penstock {
 // The outputs of a node, given its inputs; nullopt where they cannot be told. What it throws ends the optimisation.
 using NodeEvaluator = FunctionRef<std::optional<std::vector<Tensor>>(const Node&, std::span<const Tensor>)>;
 
+// Whether a node calls a Python function without state: it may be folded, but not while its graph is built.
+bool IsPyFunction(const Node& node);
+
 // Rewrites what is to run into something equal that runs faster; `evaluate` runs single nodes on known inputs. Never
 // folds, merges, moves or drops what has state, randomness, resource inputs or side effects; fed values are _Arg nodes
 // to it. ConfigProto's graph_options say which passes run. With the environment's PENSTOCK_VERIFY_GRAPH the graph is

@@ -13,4 +13,8 @@ namespace penstock {
 // fails.
 std::optional<std::vector<Tensor>> EvaluateNode(const Node& node, std::span<const Tensor> inputs);
 
+// The results of a PyFuncStateless, whose function is called on this thread; nullopt if it fails. The caller holds no
+// lock that the function could need.
+std::optional<std::vector<Tensor>> EvaluatePyFunction(const Node& node, std::span<const Tensor> inputs);
+
 }  // namespace penstock

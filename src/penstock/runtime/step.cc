@@ -35,7 +35,7 @@ std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const St
   RereadVariables(*graph);
   Optimize(*graph, *environment.options, [&](const Node& node, std::span<const Tensor> inputs) {
     poll();
-    return EvaluateNode(node, inputs);
+    return IsPyFunction(node) ? EvaluatePyFunction(node, inputs) : EvaluateNode(node, inputs);
   });
   Place(*graph, environment.devices,
         {.allow_soft_placement = environment.options->allow_soft_placement,

@@ -151,3 +151,37 @@ def test_gradients_of_several_calls():
         y = first + second
     assert loop(x).numpy().tolist() == [9 * 2.0 ** 8, 9.0]
     assert tape.gradient(y, x).numpy().tolist() == [3 * 4.0 + 6 * 16.0, 3 + 6 * 4.0]
+
+
+def _calls_in_three_runs(build):
+    calls = []
+
+    def plus_one(x=np.float32(1)):
+        calls.append(x)
+        return np.float32(x + 1)
+
+    with tf.Graph().as_default():
+        result = build(lambda inputs, stateful: tf.compat.v1.py_func(plus_one, inputs, tf.float32, stateful))
+        with tf.compat.v1.Session() as sess:
+            assert sess.run(result) == sess.run(result) == sess.run(result)
+    return len(calls)
+
+
+@pytest.mark.parametrize("build, calls", [
+    (lambda call: call([tf.constant(1.0)], False) + 1, 1), (lambda call: call([tf.constant(1.0)], True), 3),
+    (lambda call: call([], False) + 1, 1),
+    (lambda call: call([tf.constant(1.0)], False) + call([tf.constant(1.0)], False), 2),
+    (lambda call: call([call([tf.constant(1.0)], False)], True), 3 + 1)],
+    ids=["stateless", "stateful", "no inputs", "two", "chain"])
+def test_a_function_without_state_of_constants_is_called_once(build, calls):
+    assert _calls_in_three_runs(build) == calls
+
+
+def test_a_function_without_state_that_fails_fails_when_it_runs():
+    def fails(_):
+        raise ValueError("bad")
+
+    with tf.Graph().as_default(), tf.compat.v1.Session() as sess:
+        result = tf.compat.v1.py_func(fails, [tf.constant(1.0)], tf.float32, False)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="bad"):
+            sess.run(result)

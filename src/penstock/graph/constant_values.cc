@@ -26,6 +26,13 @@ std::optional<Tensor> FromShape(const PartialShape& dims, DataType type, int ran
   return t;
 }
 
+// Whether a loop's invariant is a constant, by way of the loops around.
+bool IsHeldOutside(const Node& enter) {
+  const Node* source = &enter;
+  while (source->traits().flow == Flow::kEnter) source = source->input(0).node;
+  return HeldConstant(*source) != nullptr;
+}
+
 class Deeper {
  public:
   explicit Deeper(int* depth) : depth_(depth) { ++*depth_; }
@@ -50,7 +57,7 @@ NodeInference::NodeInference(ConstantValues* constants, const Node& node) : cons
 }
 
 PartialShape NodeInference::in_as_shape(int i) {
-  if (constants_->Value(node_.input(i))) return ShapeContext::in_as_shape(i);
+  if (in_value(i)) return ShapeContext::in_as_shape(i);
   const PartialShape shape = constants_->AsShape(node_.input(i));
   return shape.known_rank() ? shape : ShapeContext::in_as_shape(i);
 }
@@ -115,6 +122,7 @@ const PartialShape& ConstantValues::FindShape(Endpoint output) {
 }
 
 const Tensor* ConstantValues::Value(Endpoint output) {
+  if (const auto it = given_.find(KeyOf(output)); it != given_.end()) return &*it->second;
   if (output.node->traits().stateful || IsRef(output.type())) return nullptr;
   if (const Tensor* held = HeldConstant(*output.node)) return held;
   return Outermost([&]() -> const Tensor* {
@@ -123,11 +131,16 @@ const Tensor* ConstantValues::Value(Endpoint output) {
   });
 }
 
+const Tensor* ConstantValues::ValueForShapes(Endpoint output) {
+  const Tensor* value = Value(output);
+  return value && computed_in_loops_.contains(KeyOf(output)) ? nullptr : value;
+}
+
 PartialShape ConstantValues::AsShape(Endpoint output) {
   if (output.node->op().shape_value && output.index == 0) {
     return Outermost([&] { return FindShape(output); });
   }
-  const Tensor* value = Value(output);
+  const Tensor* value = ValueForShapes(output);
   if (!value || (value->dtype() != DT_INT32 && value->dtype() != DT_INT64) || value->rank() > 1) return PartialShape();
   if (value->rank() == 0 && value->IntAt(0) == -1) return PartialShape();
   std::vector<int64_t> dims;
@@ -139,7 +152,10 @@ std::optional<Tensor> ConstantValues::Evaluate(Endpoint output) {
   const Node& node = *output.node;
   const OpTraits& traits = node.traits();
   if (traits.stateful || node.calls_function() || IsRef(output.type())) return std::nullopt;
-  if (traits.flow == Flow::kEnter && node.attr<bool>("is_constant")) return Find(node.input(0));
+  if (traits.flow == Flow::kEnter && node.attr<bool>("is_constant")) {
+    if (!IsHeldOutside(node)) computed_in_loops_.insert(KeyOf(output));
+    return Find(node.input(0));
+  }
   if (traits.flow != Flow::kNone) return std::nullopt;
   if (const Tensor* held = HeldConstant(node)) {
     return held->num_elements() <= kLargest ? std::optional(*held) : std::nullopt;
@@ -153,11 +169,14 @@ std::optional<Tensor> ConstantValues::Evaluate(Endpoint output) {
     return std::nullopt;
   if (node.shape(output.index).num_elements() > kLargest) return std::nullopt;
   std::vector<Tensor> inputs;
+  bool of_loop = false;
   for (const Endpoint& input : node.inputs()) {
     const std::optional<Tensor>& value = Find(input);
     if (!value) return std::nullopt;
     inputs.push_back(*value);
+    of_loop |= input.node->traits().flow == Flow::kEnter || computed_in_loops_.contains(KeyOf(input));
   }
+  if (of_loop) computed_in_loops_.insert(KeyOf(output));
   const auto outputs = g_evaluator(node, inputs);
   if (!outputs || (*outputs)[output.index].num_elements() > kLargest) return std::nullopt;
   return (*outputs)[output.index];
@@ -174,6 +193,7 @@ bool ConstantValues::EraseOutputs(const Node& node) {
   for (int i = 0; i < node.num_outputs(); ++i) {
     const int64_t key = KeyOf({const_cast<Node*>(&node), i});
     erased += values_.erase(key) + shapes_.erase(key);
+    computed_in_loops_.erase(key);
   }
   return erased > 0;
 }

@@ -13,6 +13,8 @@ namespace penstock {
 class ConstantValues {
  public:
   const Tensor* Value(Endpoint output);    // as Graph::ConstantValue
+  // The same for shapes: null for what a loop's body computes of constants from outside, as it may never run.
+  const Tensor* ValueForShapes(Endpoint output);
   PartialShape AsShape(Endpoint output);   // as Graph::ConstantValueAsShape
   void Give(Endpoint output, const Tensor& value);
   void Forget(const Node& node);           // what was found out about it and about all that follows from it
@@ -38,6 +40,7 @@ class ConstantValues {
 
   std::unordered_map<int64_t, std::optional<Tensor>> given_, values_;
   std::unordered_map<int64_t, PartialShape> shapes_;
+  std::unordered_set<int64_t> computed_in_loops_;  // those of values_
   int depth_ = 0;
   std::optional<Question> put_off_;
 };
@@ -46,7 +49,7 @@ class ConstantValues {
 class NodeInference : public ShapeContext {
  public:
   NodeInference(ConstantValues* constants, const Node& node);
-  const Tensor* in_value(int i) override { return constants_->Value(node_.input(i)); }
+  const Tensor* in_value(int i) override { return constants_->ValueForShapes(node_.input(i)); }
   PartialShape in_as_shape(int i) override;
 
  private:

@@ -56,18 +56,12 @@ class Inference {
   }
   void SetArgument(Node* node, const KnownArgument& known) {
     graph_.SetShape({node, 0}, known.shape);
-    if (!known.value) return;
-    graph_.SetConstantValue({node, 0}, *known.value);
-    given_[node] = &*known.value;
-  }
-  const Tensor* Value(const Endpoint& input) {
-    if (const auto it = given_.find(input.node); it != given_.end()) return it->second;
-    return IsInteger(input.type()) ? graph_.ConstantValue(input) : nullptr;
+    if (known.value) graph_.SetConstantValue({node, 0}, *known.value);
   }
   void SetResults(Node* call) {
     std::vector<KnownArgument> args;
     for (const Endpoint& input : call->inputs()) {
-      const Tensor* value = Value(input);
+      const Tensor* value = IsInteger(input.type()) ? graph_.ConstantValue(input) : nullptr;
       args.push_back({input.shape(), value ? std::optional(*value) : std::nullopt});
     }
     const auto shapes = Inference(library_, call->attr<FuncRef>("f"), depth_ + 1, inferred_).Run(args);
@@ -80,7 +74,6 @@ class Inference {
   FunctionBody body_;
   Graph graph_;
   std::unordered_map<const Node*, Node*> made_;
-  std::unordered_map<const Node*, const Tensor*> given_;  // arguments: they have state, so have no constant values
 };
 
 }  // namespace

@@ -338,7 +338,11 @@ Node* Graph::AddNode(NodeSpec spec, std::optional<int> producer) {
   FillOutputTypes(*node, &node->output_types_);
   node->infos_.resize(node->num_outputs());
   node->id_ = num_ids();
-  InferShapes(node.get());
+  try {
+    InferShapes(node.get());
+  } catch (const Error&) {
+    if (!spec.fails_when_run) throw;
+  }
   Node* added = Insert(std::move(node));
   added->inputs_.clear();
   Link(added, std::move(spec.inputs), spec.control_inputs);

@@ -113,6 +113,9 @@ struct NodeSpec {
   std::vector<Node*> control_inputs;
   AttrMap attrs;  // type and number attributes may be left out where inputs tell; defaults are filled in
   std::string device;
+  // A copy out of a body: shapes and values that do not fit are an error when the node runs, which it may never do, and
+  // leave its own shapes unknown here.
+  bool fails_when_run = false;
 };
 
 class Graph {
@@ -158,7 +161,7 @@ class Graph {
   // The value of an output if it follows from constants alone: constants themselves, and shape arithmetic seen through.
   // Null if not; small tensors only. Valid until the graph changes.
   const Tensor* ConstantValue(Endpoint output);
-  // Says the value of an output that nothing in this graph tells: of a body's input that stands for a constant outside.
+  // Sets the value of an output that nothing in this graph tells: of a body's argument in one call.
   void SetConstantValue(Endpoint output, const Tensor& value);
   // An output that holds a shape, as far as known (-1 for unknown elements).
   PartialShape ConstantValueAsShape(Endpoint output);

@@ -180,6 +180,7 @@ class Lowering {
       spec.name = graph_.UniqueName(prefix + node->name());
       spec.attrs = Renamed(*node, prefix);
       spec.device = node->device().empty() ? node_->device() : node->device();
+      spec.fails_when_run = true;
       bool closes = false;
       for (const Endpoint& input : node->inputs()) {
         const bool back = node->traits().flow == Flow::kMerge && input.node->traits().flow == Flow::kNextIteration;

@@ -193,6 +193,7 @@ void RegisterShapeOfOps(OpRegistry& ops) {
         const PartialShape& in = c.in(0);
         c.WithRank(1, 1);
         if (!shape.known_rank()) return;
+        std::vector<int64_t> dims = shape.dims();
         if (in.known_rank()) {
           if (in.rank() > shape.rank()) {
             throw InvalidArgument("Shape must be at most rank ", shape.rank(), " but is rank ", in.rank());
@@ -202,9 +203,10 @@ void RegisterShapeOfOps(OpRegistry& ops) {
             if (from >= 0 && to >= 0 && from != 1 && from != to) {
               throw InvalidArgument("Dimensions must be equal, but are ", from, " and ", to);
             }
+            if (to < 0 && from > 1) dims[shape.rank() - 1 - i] = from;
           }
         }
-        c.out(0, shape);
+        c.out(0, PartialShape(std::move(dims)));
       })
       .Gradient([](GradContext& g) {
         const Outs axes = g.CallAll("BroadcastGradientArgs", std::vector<Out>{ShapeOf(g.y()), ShapeOf(g.x(0))});

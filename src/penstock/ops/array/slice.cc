@@ -33,8 +33,7 @@ void SliceShape(ShapeContext& c) {
     if (wanted < -1) throw InvalidArgument("size[", i, "] must be >= -1, but is ", wanted);
     if (begin && from < 0) throw InvalidArgument("begin[", i, "] must be >= 0, but is ", from);
     if (wanted >= 0) {
-      dims[i] = wanted;
-      if (from >= 0) shapes::SubtractDims(shapes::SubtractDims(input[i], from), wanted);
+      dims[i] = wanted;  // beyond the end is an error when it runs
     } else if (size && from >= 0) {
       dims[i] = shapes::SubtractDims(input[i], from);
     }

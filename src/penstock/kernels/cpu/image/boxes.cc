@@ -316,7 +316,11 @@ class DistortedBox {
     }
     PhiloxSingles random(philox);
     Rectangle crop, found = image;
-    for (int64_t i = 0; i < attempts_; ++i) {
+    // A part of a box covers at most all of it, and a box without pixels is never covered.
+    const bool possible = least_covered <= 1 && width > 0 && height > 0 && area_[0] <= area_[1] &&
+                          std::ranges::any_of(objects, [](const Rectangle& object) { return object.area() >= 1; });
+    for (int64_t i = 0; possible && i < attempts_; ++i) {
+      if (i % 4096 == 4095 && k.cancelled()) throw Cancelled("Step was cancelled.");
       const float aspect = UnitFloat(random()) * (aspect_[1] - aspect_[0]) + aspect_[0];
       if (Draw(width, height, aspect, random, &crop) && Covers(crop, least_covered, objects)) {
         found = crop;

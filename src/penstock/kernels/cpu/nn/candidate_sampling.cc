@@ -1,4 +1,5 @@
 // Samples of classes, number for number TensorFlow's.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -68,10 +69,8 @@ class WeightedClasses {
     KernelContext::Require(std::isfinite(total_) && total_ > 0, "The weights of classes add up to ", total_);
     Prepare();
   }
-  // How many classes can be drawn at all.
-  int64_t reachable() const {
-    return std::ranges::count_if(weights_, [](float weight) { return weight > 0; });
-  }
+  // How many classes can be drawn at all: a weight may be too small beside the others.
+  int64_t reachable() const { return std::ranges::count(drawn_, true); }
   int64_t Draw(PhiloxSingles& singles) const {
     const float part = UnitFloat(singles());
     const Place& place = places_[Below(static_cast<uint32_t>(range), [&] { return singles(); })];
@@ -128,12 +127,18 @@ class WeightedClasses {
       (left[l] < 1 ? small : large).push_back(l);
     }
     // What is left over has, but for rounding, just its own place, which is the default.
+    drawn_.resize(n);
+    for (size_t i = 0; i < n; ++i) {
+      if (places_[i].own >= std::numeric_limits<float>::min()) drawn_[i] = true;  // smaller ones count as 0
+      if (places_[i].own < 1) drawn_[static_cast<size_t>(places_[i].other)] = true;
+    }
   }
 
   int64_t shards_, shard_;
   float distortion_, total_ = 0;
   std::vector<float> weights_;
   std::vector<Place> places_;
+  std::vector<bool> drawn_;
 };
 
 // Classes by how often they have been true ones, and once more. The sums of a binary indexed tree find a class.
@@ -190,6 +195,7 @@ class SamplerKernel : public Kernel {
 
  protected:
   static constexpr int64_t kMostSamples = int64_t{1} << 31;
+  static constexpr int64_t kMostTries = std::numeric_limits<int32_t>::max();  // TensorFlow's process ends there
 
   // The true classes, checked: they are in [0, range).
   std::span<const int64_t> TrueClasses(KernelContext& k, int64_t range) const {
@@ -236,6 +242,10 @@ class CandidateSampler final : public SamplerKernel {
         const int64_t value = classes_.Draw(singles);
         if (used.insert(value).second) sampled[found++] = value;
         if (tries % 4096 == 0 && k.cancelled()) throw Cancelled("Step was cancelled.");
+        if (tries == kMostTries) {
+          throw ResourceExhausted("Only ", found, " different classes of ", num_sampled_, " were found in ", tries,
+                                  " tries");
+        }
       }
     } else {
       for (int64_t& value : sampled) value = classes_.Draw(singles);

@@ -316,6 +316,7 @@ struct SparseSliceGrad {
 void FillEmptyRows(KernelContext& k, const int64_t* from, int64_t entries, int64_t rank, int64_t rows,
                    const Tensor& from_values, const std::vector<int64_t>& inner) {
   k.Require(k.input(3).rank() == 0, "default_value must be a scalar, saw: ", k.shape(3));
+  bool* empty = k.Output(2, Shape({rows})).mutable_data<bool>();  // first: there may be too many rows
   std::vector<int64_t> starts(rows + 1);
   bool sorted = true;
   for (int64_t e = 0, last = 0; e < entries; ++e) {
@@ -325,7 +326,6 @@ void FillEmptyRows(KernelContext& k, const int64_t* from, int64_t entries, int64
     last = row;
     ++starts[row + 1];
   }
-  bool* empty = k.Output(2, Shape({rows})).mutable_data<bool>();
   for (int64_t r = 0; r < rows; ++r) {
     empty[r] = starts[r + 1] == 0;
     starts[r + 1] = starts[r] + std::max<int64_t>(starts[r + 1], 1);

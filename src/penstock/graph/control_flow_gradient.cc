@@ -5,6 +5,7 @@
 // reads of a forward iteration was put into a list by the forward loop and is taken from its end (gradient_scope.cc).
 // All of it is made of ops that have gradients themselves, so it can be differentiated again.
 #include <algorithm>
+#include <array>
 
 #include "penstock/graph/differentiator.h"
 
@@ -50,8 +51,11 @@ std::vector<Grad> Differentiator::SwitchGradient(Node* node, std::vector<Grad> d
     const ControlContext* branch = flow.Of(Endpoint{node, i});
     if (branch != flow.Of(node) && scope_.caller() && branch->Contains(scope_.caller())) return {dys[i]};
   }
-  const Endpoint x = node->input(0);
-  const Out pred = scope_.From(node->input(1));
+  return {MergedSides(node->input(0), scope_.From(node->input(1)), std::move(dys))};
+}
+
+// The gradient of x that comes out of the branch that is taken; from a side that has none come zeros.
+Grad Differentiator::MergedSides(Endpoint x, Out pred, std::vector<Grad> dys) {
   const auto side = [&](Out value, int i) {
     const Out inputs[] = {value, pred};
     return scope_.Call("Switch", inputs, {}, {})[i];
@@ -68,11 +72,29 @@ std::vector<Grad> Differentiator::SwitchGradient(Node* node, std::vector<Grad> d
       dys[i] = side(ZerosOf(x, other.dense.type()), i);
     }
   }
-  if (!sparse) return {Merged(dys[0].dense, dys[1].dense)};
+  if (!sparse) return Merged(dys[0].dense, dys[1].dense);
   const bool wide = dys[0].indices.type() != dys[1].indices.type();
   for (Grad& dy : dys) dy.indices = wide ? Cast(dy.indices, DT_INT64) : dy.indices;
-  return {Grad::Slices(Merged(dys[0].values, dys[1].values), Merged(dys[0].indices, dys[1].indices),
-                       ShapeOfValue(x, DT_INT32))};
+  return Grad::Slices(Merged(dys[0].values, dys[1].values), Merged(dys[0].indices, dys[1].indices),
+                      ShapeOfValue(x, DT_INT32));
+}
+
+// The gradient of a node's input. Inside of a branch a node may read what lies outside without a Switch, beside values
+// of the branch: gradient functions do so. Such a gradient is dead where the branch is not taken.
+Grad Differentiator::OutOfBranches(const Node* node, Endpoint x, Grad dx) {
+  const ControlContext* outside = scope_.flow().Of(x);
+  const ControlContext* branch = scope_.flow().Of(node);
+  for (; branch && !branch->is_loop && !branch->Contains(outside) && !branch->Contains(scope_.caller());
+       branch = branch->parent) {
+    const Out pred = scope_.From(branch->pred);
+    for (Out* part : {&dx.dense, &dx.values, &dx.indices}) {  // which may be zeros that need no value of the branch
+      if (*part) *part = scope_.Call("Switch", std::array{*part, pred}, {}, {})[branch->branch];
+    }
+    std::vector<Grad> sides(2);
+    sides[branch->branch] = std::move(dx);
+    dx = MergedSides(x, pred, std::move(sides));
+  }
+  return dx;
 }
 
 std::vector<Grad> Differentiator::MergeGradient(Node* node, const Grad& dy) {

@@ -276,7 +276,7 @@ void Differentiator::Visit(Node* node) {
   for (int i = 0; i < node->num_inputs(); ++i) {
     if (i < static_cast<int>(dxs.size()) && !dxs[i].none() && wanted[i]) {
       CheckShape(node, i, dxs[i]);
-      Receive(node->input(i), dxs[i]);
+      Receive(node->input(i), OutOfBranches(node, node->input(i), std::move(dxs[i])));
     }
   }
   scope_.set_colocate(nullptr);

@@ -65,6 +65,8 @@ class Differentiator {
 
   // Control flow (control_flow_gradient.cc).
   std::vector<Grad> SwitchGradient(Node* node, std::vector<Grad> dys);
+  Grad MergedSides(Endpoint x, Out pred, std::vector<Grad> dys);
+  Grad OutOfBranches(const Node* node, Endpoint x, Grad dx);
   std::vector<Grad> MergeGradient(Node* node, const Grad& dy);
   std::vector<Grad> EnterGradient(Node* node, const Grad& dy);
   Out ZerosOf(Endpoint x, DataType type);

@@ -54,6 +54,7 @@ PartialShape ShapeFromPython(nb::handle value);
 struct PyGraph {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   Node* At(int id) const;           // IndexError if there is none
+  Endpoint At(int id, int output) const;
   Endpoint At(nb::handle tensor) const;  // (node, output)
 };
 void BindGraph(nb::module_& m);
@@ -104,22 +105,43 @@ auto Unlocked(size_t bytes, F&& f) {
 }
 
 // A graph's mutex, which a thread without the GIL may hold for long: that is waited for without the GIL, and taken with
-// it, as who holds the GIL may not wait for somebody who waits for the GIL.
+// it, as who holds the GIL may not wait for somebody who waits for the GIL. No object of Python is made or dropped
+// while it is held, since the garbage collector may then run code that locks the same graph.
 class GraphLock {
  public:
-  explicit GraphLock(Graph& graph) : lock_(graph.mutex(), std::try_to_lock) {
-    while (!lock_) {
-      {
-        const NoGil no_gil;
-        const std::lock_guard until_free(graph.mutex());
-      }
-      (void)lock_.try_lock();
-    }
-  }
+  explicit GraphLock(Graph& graph) : lock_(graph.mutex(), std::defer_lock) { Lock(); }
+
+  // Gives the mutex back for a scope in which Python runs, which may change the graph.
+  class Released {
+   public:
+    explicit Released(GraphLock& lock) : lock_(lock) { lock_.lock_.unlock(); }
+    ~Released() { lock_.Lock(); }
+    Released(const Released&) = delete;
+    Released& operator=(const Released&) = delete;
+
+   private:
+    GraphLock& lock_;
+  };
 
  private:
+  void Lock() {
+    while (!lock_.try_lock()) {
+      const NoGil no_gil;
+      const std::lock_guard until_free(*lock_.mutex());
+    }
+  }
   std::unique_lock<std::mutex> lock_;
 };
+
+// Calls `f` with the graph locked: for all that changes it, or what it has found out about itself, as sessions of other
+// threads read it without the GIL.
+template <class F>
+auto Changing(const PyGraph& self, F&& f) {
+  return Guard([&] {
+    const GraphLock lock(*self.graph);
+    return f(*self.graph);
+  });
+}
 
 // Something that many threads may use, one after the other, and that may wait.
 template <class T>

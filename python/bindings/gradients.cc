@@ -3,6 +3,7 @@
 
 #include "bindings.h"
 #include <map>
+#include <optional>
 #include <set>
 
 #include "penstock/graph/gradient.h"
@@ -50,24 +51,34 @@ nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_
   for (nb::handle op : python_ops) ops.insert(nb::cast<std::string>(op));
   std::map<std::string, std::string> overrides;
   for (auto [key, value] : override_map) overrides[nb::cast<std::string>(key)] = nb::cast<std::string>(value);
+  std::vector<std::pair<int, int>> visited;
   options.has_override = [&](const Node& node) {
-    if (!visits.is_none()) visits.attr("append")(nb::make_tuple(self.graph->num_ids(), node.id()));
+    visited.emplace_back(self.graph->num_ids(), node.id());
     if (node.attrs().Find("_gradient_op_type")) return true;
     return overrides.contains(node.op_name()) || ops.contains(node.op_name());
   };
   size_t told[] = {0, 0};
   const auto tell = [&] {
+    if (!visits.is_none()) {
+      for (const auto& [ids, node] : visited) visits.attr("append")(nb::make_tuple(ids, node));
+    }
+    visited.clear();
     if (forward.is_none()) return;
     for (; told[0] < changes.added.size(); ++told[0]) nb::handle(forward[0]).attr("append")(changes.added[told[0]]);
     for (; told[1] < changes.lowered.size(); ++told[1]) nb::handle(forward[1]).attr("append")(changes.lowered[told[1]]);
   };
+  std::optional<GraphLock> lock;  // given back while Python works
   options.override_gradient = [&](Node* node, const std::vector<GradEndpoint>& dys, const GradientLoop& loop) {
+    const GraphLock::Released released(*lock);
     tell();
     nb::list args;
     for (const GradEndpoint& dy : dys) args.append(ToPython(dy));
     nb::object place = nb::none();
     if (loop.pivot) {
-      const auto inside = [&](nb::handle value) { return ToTuple(loop.inside(self.At(value))); };
+      const auto inside = [&](nb::handle value) {
+        const Endpoint end = self.At(value);
+        return ToTuple(Changing(self, [&](Graph&) { return loop.inside(end); }));
+      };
       place = nb::make_tuple(loop.pivot->id(), nb::cpp_function(inside));
     }
     nb::object result = python_gradient(node->id(), args, place);
@@ -78,12 +89,15 @@ nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_
   };
   std::vector<GradEndpoint> given;
   for (nb::handle g : grad_ys) given.push_back(FromPython(self, g));
-  nb::list out;
+  const std::vector<Endpoint> of = Endpoints(self, ys), by = Endpoints(self, xs);
+  std::vector<GradEndpoint> made;
   try {
-    for (const GradEndpoint& g : AddGradients(*self.graph, Endpoints(self, ys), Endpoints(self, xs), given, options)) {
-      out.append(ToPython(g));
-    }
+    lock.emplace(*self.graph);
+    made = AddGradients(*self.graph, of, by, given, options);
+    lock.reset();
   } catch (const Error& e) {
+    lock.reset();
+    tell();
     if (e.code() == Code::kNotFound) {
       PyErr_SetString(PyExc_LookupError, e.what());
       throw nb::python_error();
@@ -91,20 +105,18 @@ nb::list Gradients(PyGraph& self, nb::handle ys, nb::handle xs, nb::handle grad_
     Raise(e.status());
   }
   tell();
+  nb::list out;
+  for (const GradEndpoint& g : made) out.append(ToPython(g));
   return out;
 }
 
 nb::tuple CarriedOutOfBranches(PyGraph& self, nb::handle backward) {
   std::vector<Node*> nodes;
   for (nb::handle id : backward) nodes.push_back(self.graph->node(nb::cast<int>(id)));
+  const CarriedOut added = Changing(self, [&](Graph& graph) { return CarryOutOfBranches(graph, nodes); });
   nb::list forward_ids, backward_ids;
-  try {
-    const CarriedOut added = CarryOutOfBranches(*self.graph, nodes);
-    for (const Node* node : added.forward) forward_ids.append(node->id());
-    for (const Node* node : added.backward) backward_ids.append(node->id());
-  } catch (const Error& e) {
-    Raise(e.status());
-  }
+  for (const Node* node : added.forward) forward_ids.append(node->id());
+  for (const Node* node : added.backward) backward_ids.append(node->id());
   return nb::make_tuple(forward_ids, backward_ids);
 }
 

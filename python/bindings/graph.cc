@@ -67,10 +67,7 @@ int AddNode(PyGraph& self, const std::string& op, const std::string& name, nb::h
     groups.push_back(text.starts_with("loc:@") ? text : "loc:@" + text);
   }
   if (!groups.empty()) spec.attrs.Set("_class", groups);
-  return Guard([&] {
-    const GraphLock lock(graph);
-    return graph.AddNode(std::move(spec))->id();
-  });
+  return Changing(self, [&](Graph& changed) { return changed.AddNode(std::move(spec))->id(); });
 }
 
 nb::list Handles(const std::vector<DtypeAndShape>& data) {
@@ -119,18 +116,23 @@ nb::list ColocatedFrom(const PyGraph& g, int first) {
 // Gives each of these nodes the device of the first of its colocation groups that has one, or none; a device of its own
 // does not count. Returns the ids of those that have one now.
 nb::list FollowColocation(PyGraph& g, nb::list nodes) {
-  nb::list out;
-  for (nb::handle id : nodes) g.At(nb::cast<int>(id))->set_device("");
-  for (nb::handle id : nodes) {
-    Node* node = g.At(nb::cast<int>(id));
-    for (const std::string& name : node->ColocationGroups()) {
-      const Node* group = g.graph->FindNode(name);
-      if (!group || group->device().empty()) continue;
-      node->set_device(group->device());
-      out.append(id);
-      break;
+  std::vector<Node*> followers;
+  for (nb::handle id : nodes) followers.push_back(g.At(nb::cast<int>(id)));
+  std::vector<int> placed;
+  Changing(g, [&](Graph& graph) {
+    for (Node* node : followers) node->set_device("");
+    for (Node* node : followers) {
+      for (const std::string& name : node->ColocationGroups()) {
+        const Node* group = graph.FindNode(name);
+        if (!group || group->device().empty()) continue;
+        node->set_device(group->device());
+        placed.push_back(node->id());
+        break;
+      }
     }
-  }
+  });
+  nb::list out;
+  for (const int id : placed) out.append(id);
   return out;
 }
 
@@ -166,9 +168,10 @@ Node* PyGraph::At(int id) const {
   return node;
 }
 
-Endpoint PyGraph::At(nb::handle tensor) const {
-  Node* node = At(nb::cast<int>(tensor[0]));
-  const int index = nb::cast<int>(tensor[1]);
+Endpoint PyGraph::At(nb::handle tensor) const { return At(nb::cast<int>(tensor[0]), nb::cast<int>(tensor[1])); }
+
+Endpoint PyGraph::At(int id, int index) const {
+  Node* node = At(id);
   if (index < 0 || index >= node->num_outputs()) {
     throw nb::index_error(StrCat("node '", node->name(), "' has no output ", index).c_str());
   }
@@ -204,7 +207,10 @@ void BindGraph(nb::module_& m) {
       .def("name", [](const PyGraph& g, int id) { return g.At(id)->name(); })
       .def("op", [](const PyGraph& g, int id) { return g.At(id)->op_name(); })
       .def("device", [](const PyGraph& g, int id) { return g.At(id)->device(); })
-      .def("set_device", [](PyGraph& g, int id, const std::string& device) { g.At(id)->set_device(device); })
+      .def("set_device",
+           [](PyGraph& g, int id, const std::string& device) {
+             Changing(g, [&](Graph&) { g.At(id)->set_device(device); });
+           })
       .def("colocation_groups",
            [](const PyGraph& g, int id) {
              nb::list out;
@@ -247,16 +253,18 @@ void BindGraph(nb::module_& m) {
              return out;
            })
       .def("shape",
-           [](const PyGraph& g, int id, int output) { return ShapeToPython(g.At(nb::make_tuple(id, output)).shape()); })
+           [](const PyGraph& g, int id, int output) { return ShapeToPython(g.At(id, output).shape()); })
       .def(
           "set_shape",
           [](PyGraph& g, int id, int output, nb::handle shape) {
-            Guard([&] { g.graph->SetShape(g.At(nb::make_tuple(id, output)), ShapeFromPython(shape)); });
+            const Endpoint end = g.At(id, output);
+            const PartialShape known = ShapeFromPython(shape);
+            Changing(g, [&](Graph& graph) { graph.SetShape(end, known); });
           },
           nb::arg("node"), nb::arg("output"), nb::arg("shape").none())
       .def("handle_data",
            [](const PyGraph& g, int id, int output) -> nb::object {
-             const auto& data = g.At(nb::make_tuple(id, output)).node->info(output).handle_data;
+             const auto& data = g.At(id, output).node->info(output).handle_data;
              if (data.empty()) return nb::none();
              return Handles(data);
            })
@@ -264,7 +272,8 @@ void BindGraph(nb::module_& m) {
            [](PyGraph& g, int id, int output, nb::handle data) {
              std::vector<DtypeAndShape> parts;
              for (nb::handle item : data) parts.push_back({DataType(nb::cast<int>(item[0])), ShapeFromPython(item[1])});
-             g.graph->SetHandleData(g.At(nb::make_tuple(id, output)), std::move(parts));
+             const Endpoint end = g.At(id, output);
+             Changing(g, [&](Graph& graph) { graph.SetHandleData(end, std::move(parts)); });
            })
       .def("attr",
            [](const PyGraph& g, int id, const std::string& name) {
@@ -282,41 +291,39 @@ void BindGraph(nb::module_& m) {
            })
       .def("set_attr_proto",
            [](PyGraph& g, int id, const std::string& name, nb::bytes value) {
-             Guard([&] { g.graph->SetAttr(g.At(id), name, ParseAttrValue(Bytes(value))); });
+             Changing(g, [&](Graph& graph) { graph.SetAttr(g.At(id), name, ParseAttrValue(Bytes(value))); });
            })
-      .def("clear_attr", [](PyGraph& g, int id, const std::string& name) { g.graph->ClearAttr(g.At(id), name); })
+      .def("clear_attr",
+           [](PyGraph& g, int id, const std::string& name) {
+             Changing(g, [&](Graph& graph) { graph.ClearAttr(g.At(id), name); });
+           })
       .def("op_def", [](const PyGraph& g, int id) { return ToBytes(SerializeOpDef(g.At(id)->op())); })
       .def("add_control_input",
            [](PyGraph& g, int id, int control) {
-             const GraphLock lock(*g.graph);
-             g.graph->AddControlEdge(g.At(control), g.At(id));
+             Changing(g, [&](Graph& graph) { graph.AddControlEdge(g.At(control), g.At(id)); });
            })
       .def("remove_control_inputs",
            [](PyGraph& g, int id) {
-             const GraphLock lock(*g.graph);
-             g.graph->RemoveControlEdges(g.At(id));
+             Changing(g, [&](Graph& graph) { graph.RemoveControlEdges(g.At(id)); });
            })
       .def("update_input",
            [](PyGraph& g, int id, int index, nb::handle tensor) {
-             Guard([&] {
-               const GraphLock lock(*g.graph);
-               g.graph->UpdateInput(g.At(id), index, g.At(tensor));
-             });
+             const Endpoint value = g.At(tensor);
+             Changing(g, [&](Graph& graph) { graph.UpdateInput(g.At(id), index, value); });
            })
       .def("constant_value",
            [](PyGraph& g, int id, int output) -> nb::object {
-             const Tensor* value = Guard([&] { return g.graph->ConstantValue(g.At(nb::make_tuple(id, output))); });
-             if (!value) return nb::none();
-             return TensorToHandle(*value);
-           })
-      .def("set_constant_value",
-           [](PyGraph& g, int id, int output, nb::handle value) {
-             g.graph->SetConstantValue(g.At(nb::make_tuple(id, output)), TensorFromHandle(value));
+             const Endpoint end = g.At(id, output);
+             const std::optional<Tensor> value = Changing(g, [&](Graph& graph) {
+               const Tensor* known = graph.ConstantValue(end);
+               return known ? std::optional(*known) : std::nullopt;
+             });
+             return value ? TensorToHandle(*value) : nb::none();
            })
       .def("constant_value_as_shape",
            [](PyGraph& g, int id, int output) {
-             return ShapeToPython(
-                 Guard([&] { return g.graph->ConstantValueAsShape(g.At(nb::make_tuple(id, output))); }));
+             const Endpoint end = g.At(id, output);
+             return ShapeToPython(Changing(g, [&](Graph& graph) { return graph.ConstantValueAsShape(end); }));
            })
       .def("versions",
            [](const PyGraph& g) {
@@ -326,8 +333,10 @@ void BindGraph(nb::module_& m) {
              return nb::make_tuple(v.producer, v.min_consumer, bad);
            })
       .def("set_versions", [](PyGraph& g, int producer, int min_consumer) {
-        g.graph->versions().producer = producer;
-        g.graph->versions().min_consumer = min_consumer;
+        Changing(g, [&](Graph& graph) {
+          graph.versions().producer = producer;
+          graph.versions().min_consumer = min_consumer;
+        });
       });
   BindGraphIo(graph);
   BindGradients(graph);

@@ -49,14 +49,12 @@ nb::tuple ImportGraph(PyGraph& self, const nb::bytes& graph_def, const std::stri
   options.return_ops = Strings(return_ops);
   options.control_inputs = Nodes(self, control_inputs);
   GraphDef def = Unlocked(graph_def.size(), [bytes = View(graph_def)] { return ParseGraphDef(bytes); });
-  const ImportResults results = Guard([&] {
-    const GraphLock lock(*self.graph);
-    return ImportGraphDef(std::move(def), options, self.graph.get());
-  });
+  const ImportResults results =
+      Changing(self, [&](Graph& graph) { return ImportGraphDef(std::move(def), options, &graph); });
   if (!device_function.is_none()) {  // without the lock: it is the caller's code
     for (Node* node : results.nodes) {
       const nb::object device = device_function(ToBytes(SerializeNodeDef(ToNodeDef(*node))));
-      node->set_device(nb::cast<std::string>(device));
+      Changing(self, [&](Graph&) { node->set_device(nb::cast<std::string>(device)); });
     }
   }
   nb::list tensors, unused, incomplete;
@@ -151,8 +149,7 @@ void BindGraphIo(nb::class_<PyGraph>& graph) {
                const GraphLock lock(*other.graph);
                library = other.graph->library();
              }
-             const GraphLock lock(*g.graph);
-             g.graph->set_library(std::move(library));
+             Changing(g, [&](Graph& graph) { graph.set_library(std::move(library)); });
            })
       .def("instantiate",
            [](const PyGraph& g, const std::string& name) {
@@ -188,10 +185,9 @@ void BindGraphIo(nb::class_<PyGraph>& graph) {
       .def("add_function", &AddFunction, nb::arg("function_def"), nb::arg("gradient") = "")
       .def("remove_function",
            [](PyGraph& g, const std::string& name) {
-             Guard([&] {
-               const GraphLock lock(*g.graph);
-               if (!g.graph->library()->Find(name)) throw NotFound("Function '", name, "' is not in the graph");
-               g.graph->set_library(g.graph->library()->Without(name));
+             Changing(g, [&](Graph& graph) {
+               if (!graph.library()->Find(name)) throw NotFound("Function '", name, "' is not in the graph");
+               graph.set_library(graph.library()->Without(name));
              });
            })
       .def("to_function", &ToFunction, nb::arg("name"), nb::arg("nodes").none(), nb::arg("inputs"), nb::arg("outputs"),

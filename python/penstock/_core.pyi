@@ -149,8 +149,6 @@ class Graph:
     def update_input(self, node: int, index: int, tensor: TensorId) -> None: ...
     def constant_value(self, node: int, output: int) -> Optional[Tensor]:
         """The value if it is known when built (seen through shape arithmetic)."""
-    def set_constant_value(self, node: int, output: int, value: Tensor) -> None:
-        """Says the value of an input that stands for a constant of the graph outside."""
     def constant_value_as_shape(self, node: int, output: int) -> ShapeLike:
         """Partially known value of a 1-D tensor that is a shape."""
     def graph_def(self, from_node: int = 0, add_shapes: bool = False) -> bytes: ...

@@ -137,6 +137,52 @@ def mixed(seed, runs):
             assert sess.run(model.counter.read_value()) == sum(count)
 
 
+@tf.custom_gradient
+def doubled(x):
+    return x * 2, lambda dy: dy * 2
+
+
+def building(seed, runs):
+    """Threads extend, differentiate and change one graph while others compile and run parts of it."""
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32, [], name="x")
+        values = [x]
+        for i in range(60):
+            values.append(doubled(values[-1]) / 2 + 1 if i % 10 == 5 else values[-1] * 1 + 1)
+        ones = [tf.constant(1.0), tf.constant(1.0)]
+        changed = [tf.add(values[i], ones[0], name=f"changed_{i}") for i in range(20)]
+        first = tf.no_op()
+
+    def work(i):
+        rng = random.Random(seed * 100 + i)
+        with graph.as_default(), tf.Session(graph=graph) as sess:
+            for run in range(runs):
+                k, n = rng.randrange(20), rng.randrange(1, 60)
+                if i % 4 == 0:
+                    y = values[n] * values[k]
+                    assert sess.run(y, {x: 2}) == (2 + n) * (2 + k)
+                elif i % 4 == 1:
+                    y = tf.square(values[n])
+                    gradient = tf.gradients(y, x)[0]
+                    second = tf.gradients(gradient, x)[0]
+                    assert sess.run([gradient, second], {x: 2}) == [2 * (2 + n), 2]
+                elif i % 4 == 2:
+                    for op in rng.sample([t.op for t in changed], 20):
+                        op._set_device(rng.choice(["", "/device:CPU:0", "/job:localhost/replica:0/task:0/cpu:0"]))
+                        op._set_attr("_note", tf.AttrValue(s=b"a note that needs memory " * rng.randrange(1, 9)))
+                        op._clear_attr("_note")
+                        op._update_input(1, rng.choice(ones))
+                        op._add_control_input(rng.choice([first, ones[0].op, ones[1].op]))
+                        op._remove_all_control_inputs()
+                        op.outputs[0].set_shape([])
+                else:
+                    some = rng.sample(range(20), 3)
+                    assert sess.run([changed[j] for j in some], {x: run}) == [run + j + 1 for j in some]
+
+    on_threads(8, work)
+
+
 def closing(seed, runs):
     """Sessions are closed and reset while others use them: what fails says so, and nothing waits for ever."""
     model = Model()

@@ -10,6 +10,7 @@ PROGRAMS = Path(__file__).with_name("programs.py")
 # kind: runs in each process, processes; of the short form and of the long one
 SIZES = {
     "mixed": ((25, 1), (400, 4)),
+    "building": ((15, 1), (150, 4)),
     "closing": ((15, 1), (200, 4)),
     "forking": ((10, 1), (200, 2)),
     "interrupts": ((15, 1), (300, 2)),

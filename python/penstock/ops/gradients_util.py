@@ -316,20 +316,22 @@ class _Walk:
         """The derivatives by xs, all of them and of ys of this graph. ValueError if a value has none that is known."""
         graph = self._graph
         caller, visits = _Caller(graph), []
-        try:
-            results = graph._core.gradients(
-                [_id(_dense(y)) for y in ys], [_id(_dense(x)) for x in xs], [_ids(g) for g in grad_ys],
-                stop_gradients=[_id(_dense(x)) for x in stops], python_gradient=caller,
-                python_ops=registry.gradient_registry.list() + _functions_with_gradients(graph), override_map={},
-                visits=visits, inside=_pivot(graph), loops_without_gradient=graph._loops_without_gradient,
-                forward=caller.forward, **self._options)
-        except errors.InvalidArgumentError as e:
-            raise ValueError(e.message) from None
-        caller.finish()
-        if self._forward_nodes is not None:
-            self._forward_nodes.extend(caller.forward[0])
-        _note_origins(graph, self._scope, visits)
-        return [caller.gradient(ids) for ids in results]
+        with graph._lock:  # until Python knows the nodes that the runtime adds
+            try:
+                results = graph._core.gradients(
+                    [_id(_dense(y)) for y in ys], [_id(_dense(x)) for x in xs], [_ids(g) for g in grad_ys],
+                    stop_gradients=[_id(_dense(x)) for x in stops], python_gradient=caller,
+                    python_ops=registry.gradient_registry.list() + _functions_with_gradients(graph), override_map={},
+                    visits=visits, inside=_pivot(graph), loops_without_gradient=graph._loops_without_gradient,
+                    forward=caller.forward, **self._options)
+            except errors.InvalidArgumentError as e:
+                raise ValueError(e.message) from None
+            finally:
+                caller.finish()
+            if self._forward_nodes is not None:
+                self._forward_nodes.extend(caller.forward[0])
+            _note_origins(graph, self._scope, visits)
+            return [caller.gradient(ids) for ids in results]
 
 
 def _of_function(graph, walk, ys, xs, stops, grad_ys, pairs):

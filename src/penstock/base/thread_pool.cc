@@ -8,7 +8,6 @@
 // thread takes tens of them; then it parks. The caller of a loop calls two helpers, and each of them two more when it
 // begins: so 63 are called in the time of six, not by one thread one after the other.
 #include <pthread.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -42,48 +41,43 @@ void Pause() {
 #endif
 }
 
-// Whether other processes want the cores: then a thread that waits awake takes time away from the threads it waits for.
-// Shown by involuntary context switches, which are counted now and then.
-class Contention {
- public:
-  bool Seen() {
-    thread_local uint32_t calls = 0;
-    thread_local int64_t next_look = 0, switches = 0;
-    if (++calls % 16 == 0) {
-      const int64_t now = Nanos();
-      if (now >= next_look) {
-        rusage usage;
-        if (getrusage(RUSAGE_THREAD, &usage) == 0) {
-          if (next_look != 0 && usage.ru_nivcsw > switches) until_.store(now + kRemembered, std::memory_order_relaxed);
-          switches = usage.ru_nivcsw;
-        }
-        next_look = now + kBetweenLooks;
-        seen_.store(now < until_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-      }
-    }
-    return seen_.load(std::memory_order_relaxed);
-  }
-
- private:
-  static constexpr int64_t kBetweenLooks = 10'000'000, kRemembered = 50'000'000;  // ns
-  static int64_t Nanos() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
-  std::atomic<bool> seen_{false};
-  std::atomic<int64_t> until_{0};
-};
-
 constexpr int kSpins = 6000;      // some hundred microseconds
 constexpr int kShortSpins = 100;  // some microseconds
 constexpr int kAlwaysAwake = 3;   // workers
 
-// Waits awake until `ready()`, at most for so many pauses; false if it is not ready then.
-template <class Ready>
-bool SpinUntil(int spins, Ready ready) {
-  for (int i = 0; i < spins; ++i) {
-    if (ready()) return true;
-    Pause();
+// How threads wait awake, which is for a few microseconds only while other processes want the cores: a thread that spins
+// then takes time away from the threads it waits for. It shows when one is switched out for a millisecond in the middle
+// of its spinning.
+class Spinning {
+ public:
+  // False if it is not ready after about so many pauses.
+  template <class Ready>
+  bool Until(int spins, Ready ready) {
+    if (until_.load(std::memory_order_relaxed) != 0 && Now() < until_.load(std::memory_order_relaxed)) {
+      spins = kShortSpins;
+    }
+    for (int64_t last = 0; spins > 0; spins -= kBetweenLooks) {
+      for (int i = std::min(spins, kBetweenLooks); i > 0; --i) {
+        if (ready()) return true;
+        Pause();
+      }
+      if (spins <= kBetweenLooks) break;
+      const int64_t now = Now();
+      if (last != 0 && now - last > kSwitchedOut) {
+        until_.store(now + kRemembered, std::memory_order_relaxed);
+        break;
+      }
+      last = now;
+    }
+    return ready();
   }
-  return ready();
-}
+
+ private:
+  static constexpr int kBetweenLooks = 500;
+  static constexpr int64_t kSwitchedOut = 1'000'000, kRemembered = 20'000'000;  // ns
+  static int64_t Now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+  std::atomic<int64_t> until_{0};  // cores are wanted
+};
 
 struct Core;
 
@@ -221,10 +215,9 @@ struct Core {
   // False if no work came. A few workers always wait for a while; the others as long as it has paid lately.
   template <class HasWork>
   bool WaitAwake(int self, HasWork has_work) {
-    if (contention.Seen()) return SpinUntil(kShortSpins, has_work);
-    if (self < kAlwaysAwake) return SpinUntil(kSpins, has_work);
+    if (self < kAlwaysAwake) return spinning.Until(kSpins, has_work);
     int& spins = workers[self].spins;
-    const bool found = SpinUntil(spins, has_work);
+    const bool found = spinning.Until(spins, has_work);
     spins = found ? std::min(kSpins, 2 * spins) : std::max(kShortSpins, spins / 2);
     return found;
   }
@@ -303,7 +296,7 @@ struct Core {
   std::atomic<int> queued{0};                 // tasks
   std::atomic<uint32_t> next{0};              // worker that gets a task from outside
   std::atomic<bool> stop{false};
-  Contention contention;
+  Spinning spinning;
 };
 
 thread_local Core* Core::t_core = nullptr;
@@ -340,7 +333,7 @@ void SharedLoop::TakeBack(int worker) {
 
 void SharedLoop::WaitForHelpers() {
   const auto done = [&] { return helping_.load() == 0; };
-  if (done() || SpinUntil(core_.contention.Seen() ? kShortSpins : kSpins, done)) return;
+  if (core_.spinning.Until(kSpins, done)) return;
   for (int left; (left = helping_.load()) != 0;) helping_.wait(left);
 }
 

@@ -211,11 +211,12 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
                             ToString(wanted));
     }
   }
-  const auto cancellation = MakeRef<CancellationManager>();
+  StepServices step;
+  step.cancellation = MakeRef<CancellationManager>();
   {
     std::lock_guard lock(mutex_);
     RequireOpen();
-    running_.emplace(cancellation.get(), cancellation);
+    running_.insert(step.cancellation.get());
   }
   struct Leave {
     Session* session;
@@ -225,12 +226,10 @@ void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, s
       session->running_.erase(cancellation);
       if (session->running_.empty()) session->idle_.notify_all();
     }
-  } leave{this, cancellation.get()};
+  } leave{this, step.cancellation.get()};
 
   ResourceManager step_resources;
-  StepServices step;
   step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
-  step.cancellation = cancellation;
   step.functions = runtime_->functions.get();
   step.step_resources = &step_resources;
   step.intra_op = runtime_->intra_op.get();
@@ -270,14 +269,14 @@ ThreadPool* Session::PoolFor(const RunOptions& options) const {
 }
 
 void Session::Close(bool server_was_reset) {
-  std::map<CancellationManager*, Ref<CancellationManager>> running;
+  std::vector<Ref<CancellationManager>> running;
   {
     std::lock_guard lock(mutex_);
     if (!closed_) aborted_ = server_was_reset;
     closed_ = true;
-    running = running_;
+    for (CancellationManager* each : running_) running.push_back(ShareRef(each));
   }
-  for (const auto& [each, cancellation] : running) cancellation->Cancel();
+  for (const auto& cancellation : running) cancellation->Cancel();
   CancelPartialRuns();
 }
 

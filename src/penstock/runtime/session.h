@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <vector>
@@ -70,7 +71,7 @@ class Session {
   std::shared_ptr<SessionRuntime> runtime_;
   ForkMutex mutex_;
   LruCache<std::string, std::shared_ptr<const CompiledStep>> compiled_{1024};
-  std::map<CancellationManager*, Ref<CancellationManager>> running_;  // of each step that runs
+  std::set<CancellationManager*> running_;  // of each step that runs, which holds it
   std::map<std::string, std::shared_ptr<PartialState>> partial_runs_;
   int open_partial_runs_ = 0;
   std::condition_variable idle_;

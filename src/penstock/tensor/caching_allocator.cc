@@ -223,8 +223,8 @@ class Caching final : public Allocator {
     if (local) local->kept = 0;
   }
 
-  static thread_local Local* t_local;
-  static thread_local bool t_ended;
+  [[gnu::tls_model("initial-exec")]] static thread_local Local* t_local;
+  [[gnu::tls_model("initial-exec")]] static thread_local bool t_ended;
 
   struct Class {
     ForkMutex mutex;
@@ -239,8 +239,8 @@ class Caching final : public Allocator {
   Local* const ended_ = all_[0];
 };
 
-thread_local Local* Caching::t_local = nullptr;
-thread_local bool Caching::t_ended = false;
+[[gnu::tls_model("initial-exec")]] thread_local Local* Caching::t_local = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local bool Caching::t_ended = false;
 
 }  // namespace
 

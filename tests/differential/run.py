@@ -22,11 +22,15 @@ from .engines import Engines
 from .generate import generate
 
 
+# What TensorFlow says where it has no kernel for a type or refuses tensors without elements.
+REFUSALS = ("No OpKernel was registered", "do not yet support", "params is empty", "for empty", "must not be empty")
+
+
 def missing(name, answer):
     """Whether TensorFlow has no kernel or no gradient for what the program does."""
     return name.startswith("TensorFlow") and (
         answer.get("error") in ("NotFoundError", "UnimplementedError", "LookupError")
-        or any(words in answer.get("message", "") for words in ("No OpKernel was registered", "do not yet support"))
+        or any(words in answer.get("message", "") for words in REFUSALS)
     )
 
 

@@ -14,7 +14,8 @@ def tensor_array(g):
     array = f"tf.TensorArray(F, size={n}, element_shape={a.name}.shape[1:], clear_after_read=False)"
     way = g.random.random()
     if way < 0.3:
-        ids = [g.random.randrange(n) for _ in range(g.random.randint(1, 4))]
+        # Each once: the gradient by a list, in functions, keeps the last of equal places.
+        ids = g.random.sample(range(n), g.random.randint(1, min(n, 4)))
         return g.emit(f"{array}.unstack({a.name}).gather({ids})", "F", (len(ids),) + rest)
     if way < 0.5:
         return g.emit(

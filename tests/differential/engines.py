@@ -15,7 +15,7 @@ ROOT = HERE.parents[1]
 class Engine:
     """`worker.py` of a module under a Python, with settings of the environment; started at the first request."""
 
-    def __init__(self, module, python=sys.executable, timeout=240, **environment):
+    def __init__(self, module, python=sys.executable, timeout=60, **environment):
         self.module, self.python, self.timeout, self.environment = module, python, timeout, environment
         self.process = None
 
@@ -78,7 +78,7 @@ class Engines:
         self.v2 = Engine("penstock.v2")
         self.baseline = Engine("penstock.v1", PENSTOCK_ISA="baseline")
         self.guarded = Engine("penstock.v2", PENSTOCK_GUARD_MEMORY="1")
-        self.tensorflow = Engine("tensorflow", python=tensorflow) if tensorflow else None
+        self.tensorflow = Engine("tensorflow", python=tensorflow, timeout=240) if tensorflow else None
 
     def close(self):
         for engine in vars(self).values():

@@ -188,11 +188,14 @@ def search(g):
     found = pair(g, "F", same=True)
     if found is None or g.coarse or g.special or found[0].shape != found[1].shape or not found[2]:
         return None
-    a, b, shape = found
-    if shape[-1] in (None, 0) or (None in shape[1:]):
+    _, b, shape = found
+    if shape[-1] == 0 or None in shape:
         return None
     side = g.random.choice(["left", "right"])
-    return g.emit(f"tf.searchsorted(tf.sort({a.name}), {b.name}, side='{side}')", "int32", shape)
+    # Whole numbers among halves: rounding elsewhere does not make them equal.
+    sizes = ", ".join(str(n) for n in shape)
+    among = f"tf.sort(tf.floor(4 * weights({g.random.randrange(1000)}, {sizes})) + 0.5)"
+    return g.emit(f"tf.searchsorted({among}, tf.round({b.name}), side='{side}')", "int32", shape)
 
 
 @family(5)

@@ -142,6 +142,6 @@ def main(module):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] != "tensorflow":  # A program that was cut down may have a loop without end, which keeps all its values.
+    if sys.argv[1] != "tensorflow":  # A program that was cut down may have an endless loop, which keeps all its values.
         resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
     main(sys.argv[1])

@@ -45,9 +45,9 @@ constexpr int kSpins = 6000;      // some hundred microseconds
 constexpr int kShortSpins = 100;  // some microseconds
 constexpr int kAlwaysAwake = 3;   // workers
 
-// How threads wait awake, which is for a few microseconds only while other processes want the cores: a thread that spins
-// then takes time away from the threads it waits for. It shows when one is switched out for a millisecond in the middle
-// of its spinning.
+// How threads wait awake, which is for a few microseconds only while other processes want the cores: a thread that
+// spins then takes time away from the threads it waits for. It shows when one is switched out for a millisecond in the
+// middle of its spinning.
 class Spinning {
  public:
   // False if it is not ready after about so many pauses.
@@ -170,8 +170,8 @@ struct alignas(64) Worker {
   std::thread thread;
 };
 
-// What the workers of a pool share. A forked child leaves the parent's behind (a mutex may be locked for ever) and makes
-// a new one.
+// What the workers of a pool share. A forked child leaves the parent's behind (a mutex may be locked for ever) and
+// makes a new one.
 struct Core {
   explicit Core(int wanted, const std::string& name) : workers(wanted), parked((wanted + 63) / 64) {
     for (int i = 0; i < wanted; ++i) {

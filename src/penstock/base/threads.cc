@@ -14,8 +14,8 @@
 namespace penstock {
 namespace {
 
-// The cores that the CPU quota of this process's control group is worth, rounded up; INT_MAX without one. The group that
-// counts is the tightest on the way to the root (Linux: Documentation/admin-guide/cgroup-v2.rst, "cpu.max";
+// The cores that the CPU quota of this process's control group is worth, rounded up; INT_MAX without one. The group
+// that counts is the tightest on the way to the root (Linux: Documentation/admin-guide/cgroup-v2.rst, "cpu.max";
 // scheduler/sched-bwc.rst for version 1, whose controllers have folders of their own).
 int CoresOfQuota() {
   double cores = INT_MAX;

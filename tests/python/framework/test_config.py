@@ -84,8 +84,8 @@ def test_threads():
     tf.config.threading.set_inter_op_parallelism_threads(0)
 
 
-@pytest.mark.parametrize("variable, call, workers", [("", "", NUM_CORES - 1), ("1", "", 0), ("3", "", 2), ("", "(3)", 2),
-                                                     ("3", "(1)", 0)])
+@pytest.mark.parametrize("variable, call, workers", [
+    ("", "", NUM_CORES - 1), ("1", "", 0), ("3", "", 2), ("", "(3)", 2), ("3", "(1)", 0)])
 def test_eager_ops_use_as_many_threads_as_they_are_given(variable, call, workers):
     """From the environment, or from a call that comes before; threads are seen by their names."""
     script = textwrap.dedent(f"""

@@ -15,8 +15,8 @@ struct WaitList::Attempt {
   CancellationManager::Token token = 0;
 };
 
-void WaitList::Add(Ref<Resource> owner, const Ref<CancellationManager>& cancellation, const std::string& what, Try attempt,
-                   Done done) {
+void WaitList::Add(Ref<Resource> owner, const Ref<CancellationManager>& cancellation, const std::string& what,
+                   Try attempt, Done done) {
   auto entry = std::make_shared<Attempt>();
   entry->what = what;
   entry->attempt = std::move(attempt);

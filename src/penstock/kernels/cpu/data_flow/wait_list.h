@@ -22,7 +22,8 @@ class WaitList {
   std::mutex& mutex() { return mutex_; }
   // Tries at once, and again at each Flush. `owner` holds this list; it lives as long as its attempts. `what` names the
   // attempt when it is cancelled.
-  void Add(Ref<Resource> owner, const Ref<CancellationManager>& cancellation, const std::string& what, Try attempt, Done done);
+  void Add(Ref<Resource> owner, const Ref<CancellationManager>& cancellation, const std::string& what, Try attempt,
+           Done done);
   // To be called without the mutex after a change that may let an attempt go ahead.
   void Flush();
 

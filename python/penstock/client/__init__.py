@@ -1,1 +1,0 @@
-"""Sessions: running graphs from Python."""

@@ -1,1 +1,0 @@
-"""What programs say to XLA's compiler."""

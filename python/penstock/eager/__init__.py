@@ -1,1 +1,0 @@
-"""Eager execution: ops that run as they are called."""

@@ -1,1 +1,0 @@
-"""Files and directories by function, as TensorFlow's own modules use them."""

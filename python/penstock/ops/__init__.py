@@ -1,1 +1,0 @@
-"""What users call: thin functions over those made from op definitions (`penstock.framework.gen`)."""

@@ -1,1 +1,0 @@
-"""Linear operators: matrices of special form that need not be written out."""

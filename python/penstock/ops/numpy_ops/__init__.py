@@ -1,1 +1,0 @@
-"""`tf.experimental.numpy`: NumPy's functions, with its rules of types, on tensors."""

@@ -1,1 +1,0 @@
-"""The surroundings of a program: flags, logging, files, tests."""

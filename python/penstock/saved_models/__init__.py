@@ -1,1 +1,0 @@
-"""tf.saved_model: models with their variables, files and signatures, for serving."""

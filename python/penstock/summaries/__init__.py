@@ -1,1 +1,0 @@
-"""tf.summary: what a program reports of its training, and the event files that TensorBoard reads."""

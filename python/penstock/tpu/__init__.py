@@ -1,1 +1,0 @@
-"""What programs for TPUs use, on the CPU: one shard."""

@@ -1,1 +1,0 @@
-"""Helpers that know nothing of graphs."""

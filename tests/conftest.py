@@ -28,8 +28,8 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture
 def version_two(monkeypatch):
     """Version 2's behaviour, executing eagerly."""
-    from penstock.eager import context
-    from penstock.framework.mode import mode
+    from penstock._src.graph import context
+    from penstock._src.base.mode import mode
     monkeypatch.setattr(mode, "v2_behavior", True)
     with context.eager_mode():
         yield

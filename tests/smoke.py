@@ -14,7 +14,7 @@ version = importlib.metadata.version("penstock")
 assert penstock.__version__ == version
 package = importlib.resources.files("penstock")
 for name in ("descriptors.pb", "libpenstock_onednn.so", "py.typed", "__init__.pyi", "v1/__init__.pyi",
-             "framework/gen.pyi"):
+             "_src/graph/gen.pyi"):
     assert (package / name).is_file(), name
 
 # A model with a convolution and a product, so that the oneDNN module is loaded; it must learn y = mean of the image.

@@ -19,12 +19,15 @@ import shutil
 import sys
 
 from penstock.api import lazy
-from penstock.framework import op_library
+from penstock._src.base.hooks import full_name
+from penstock._src.graph import op_library
 from penstock import _core
 
 # Modules whose classes are completed by other modules.
-COMPLETED = ["penstock.framework.tensor", "penstock.framework.sparse_tensor", "penstock.ops.variables"]
-COMPLETING = ["array_ops", "math_ops", "resource_variable_ops", "ref_variable", "partitioned_variable", "sparse_ops"]
+COMPLETED = ["penstock._src.graph.tensor", "penstock._src.graph.sparse_tensor", "penstock._src.ops.state.variables"]
+COMPLETING = [f"penstock._src.{name}" for name in """
+    core_ops.array_ops core_ops.math_ops ops.state.resource_variable_ops ops.state.ref_variable
+    ops.state.partitioned_variable ops.sparse.sparse_ops""".split()]
 KINDS = {"int": "int", "float": "float", "bool": "bool", "string": "t.Union[str, bytes]"}
 OPERATORS = {f"__{n}__" for n in """
     abs add and div eq floordiv ge getitem gt invert le lt matmul mod mul ne neg or pow radd rand rdiv rfloordiv rmatmul
@@ -45,27 +48,27 @@ def imported(name, target):
     """The lines that make `name` what the table's `target` is."""
     module, _, attribute = target.partition(":")
     if not attribute:
-        package, _, last = ("penstock." + module).rpartition(".")
+        package, _, last = full_name(module).rpartition(".")
         return [f"from {package} import {last} as {name}"]
     first = attribute.partition(".")[0]
-    if first not in names_in("penstock." + module):  # made while the module loads
-        value = getattr(importlib.import_module("penstock." + module), first, None)
+    if first not in names_in(full_name(module)):  # made while the module loads
+        value = getattr(importlib.import_module(full_name(module)), first, None)
         home, own = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
         if home and own and home.startswith("penstock.") and own in names_in(home):
-            return imported(name, f"{home[len('penstock.'):]}:{own}")
+            return imported(name, f"{home}:{own}")
         if first == attribute and type(value).__module__.startswith("penstock."):
             kind = type(value)
             return [f"from {kind.__module__} import {kind.__name__} as _{kind.__name__}", f"{name}: _{kind.__name__}"]
         return [f"{name}: Any"]
     if attribute == name:
-        return [f"from penstock.{module} import {name} as {name}"]
-    return [f"from penstock.{module} import {first} as _{first}", f"{name} = _{attribute}"]
+        return [f"from {full_name(module)} import {name} as {name}"]
+    return [f"from {full_name(module)} import {first} as _{first}", f"{name} = _{attribute}"]
 
 
 @functools.lru_cache(None)
 def names_in(module):
     """The names that the text of a module gives at its top level; everything for one that makes its names."""
-    if module in ("penstock.framework.gen", "penstock.framework.raw_ops"):
+    if module in ("penstock._src.graph.gen", "penstock._src.graph.raw_ops"):
         return _Everything()
     try:
         spec = importlib.util.find_spec(module)
@@ -153,8 +156,8 @@ def result_type(info):
 
 def write_ops(folder):
     head = ["import typing as t",
-            "from penstock.framework.operation import Operation", "from penstock.framework.tensor import Tensor"]
-    functions, raw = list(head), head + ["from penstock.framework import gen as _gen"]
+            "from penstock._src.graph.operation import Operation", "from penstock._src.graph.tensor import Tensor"]
+    functions, raw = list(head), head + ["from penstock._src.graph import gen as _gen"]
     for op_name in sorted(_core.op_names()):
         if op_name.startswith("_") or ">" in op_name:
             continue
@@ -171,8 +174,8 @@ def write_ops(folder):
             kind = result_type(info) if info.result is None else "_gen." + result_type(info)
             raw += [f"def {op_name}({op_signature(info, True)}) -> {kind}:", *end]
     others = "def __getattr__(name: str) -> t.Any: ...  # ops that are known by name only"
-    write(folder, "framework/gen.pyi", functions + [others])
-    write(folder, "framework/raw_ops.pyi", raw + [others])
+    write(folder, "_src/graph/gen.pyi", functions + [others])
+    write(folder, "_src/graph/raw_ops.pyi", raw + [others])
 
 
 # --- modules as they are found
@@ -228,13 +231,13 @@ def described_class(kind, tensor):
 
 def write_described(folder):
     for name in COMPLETING:
-        importlib.import_module("penstock.ops." + name)
+        importlib.import_module(name)
     for name in COMPLETED:
         module = importlib.import_module(name)
         tensor = "Tensor"
         lines = ["import enum", "from typing import Any"]
-        if name != "penstock.framework.tensor":
-            lines.append("from penstock.framework.tensor import Tensor as Tensor")
+        if name != "penstock._src.graph.tensor":
+            lines.append("from penstock._src.graph.tensor import Tensor as Tensor")
         body = []
         known = set()
         classes = [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == name]

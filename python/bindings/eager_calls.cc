@@ -198,7 +198,7 @@ class Arguments {
       DataType type = input.type;
       if (type == DT_INVALID && input.attr >= 0) type = bound_[input.attr];
       if (type == DT_INVALID && input.otherwise != DT_INVALID) {
-        if (has_sequence_) {  // own types may count before defaults: framework/default_types.py decides
+        if (has_sequence_) {  // own types may count before defaults: graph/default_types.py decides
           Tensor own;
           if (!FromPython(plain_[i], DT_INVALID, &own)) return false;
           if (own.num_elements() > 0 && own.dtype() != input.otherwise) return false;

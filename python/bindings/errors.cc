@@ -1,4 +1,4 @@
-// Statuses as Python exceptions: the classes come from penstock.framework.errors.
+// Statuses as Python exceptions: the classes come from penstock._src.graph.errors.
 #include <nanobind/stl/string.h>
 
 #include "bindings.h"

@@ -1,5 +1,5 @@
 // Files as Python sees them, and file systems that Python has: an object with the methods of penstock's own FileSystem
-// (platform/remote_files.py).
+// (files/remote_files.py).
 #include "penstock/io/file_system.h"
 
 #include <nanobind/stl/string.h>

@@ -3,6 +3,7 @@
 `import penstock as tf` is TensorFlow 2: the first of its names that a program asks for switches the process to version
 2's behaviour. `import penstock.v1 as tf` is TensorFlow 1.15."""
 import os as _os
+import sys as _sys
 
 # A build tree keeps the native parts apart from the sources; an installed package has them in this folder.
 if _os.environ.get("PENSTOCK_NATIVE_DIR"):
@@ -11,20 +12,32 @@ if _os.environ.get("PENSTOCK_NATIVE_DIR"):
 from penstock import wiring as _wiring  # noqa: E402, F401
 
 
+class _OtherNames:
+    """Finds modules by the names that they had before, and namespaces of version 2: `import penstock.data`."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if not name.startswith("penstock.") or name.startswith(_IN_PLACE):
+            return None
+        from penstock.alias import places
+        return places.spec(name)
+
+
+_IN_PLACE = tuple("penstock." + name for name in ("_", "alias", "api", "compat", "proto", "v1", "v2", "wiring"))
+_sys.meta_path.insert(0, _OtherNames)
+
+
 def __getattr__(name):
     if name == "__version__":
         from penstock._core import version
         value = globals()["__version__"] = version()
         return value
-    import importlib
-    if name in ("v1", "compat", "data", "errors", "autograph", "profiler", "feature_column", "distribute", "keras"):
-        target = "penstock.framework.errors" if name == "errors" else "penstock." + name
-        value = globals()[name] = importlib.import_module(target)
-        return value
     path = _os.path.join(_os.path.dirname(__file__), name)
-    private = name.startswith("_") and name not in ("__internal__", "__operators__")
-    if private or _os.path.isdir(path) or _os.path.exists(path + ".py"):  # a module not imported yet
+    if name.startswith("_") and name not in ("__internal__", "__operators__"):
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")
+    if _os.path.isdir(path) or _os.path.exists(path + ".py"):  # a module not imported yet
+        import importlib
+        return importlib.import_module("penstock." + name)
     from penstock.api import version_two
     value = globals()[name] = version_two.attribute(name)
     return value

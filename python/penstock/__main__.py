@@ -89,23 +89,23 @@ def main(arguments=None):
         print(_USAGE, end="", file=sys.stderr)
         return 2
     if version is None and arguments[0] == "doctor":
-        from penstock.tools import doctor
+        from penstock.alias import doctor
         doctor.doctor()
         return 0
     if version is None and arguments[0] == "inspect":
         if len(arguments) != 2:
             print("penstock inspect: one FILE, or directory, is to be named", file=sys.stderr)
             return 2
-        from penstock.tools import inspect
+        from penstock._src.tools import inspect
         return inspect.inspect(arguments[1], sys.stdout)
     if version is None and arguments[0] == "records":
-        from penstock.tools import records
+        from penstock._src.tools import records
         return records.main(arguments[1:])
     if version is None and arguments[0] == "saved-model":
-        from penstock.tools import saved_model_cli
+        from penstock._src.tools import saved_model_cli
         return saved_model_cli.main(arguments[1:])
     if version is None and arguments[0] == "draw":
-        from penstock.tools import draw
+        from penstock._src.tools import draw
         return draw.main(arguments[1:])
     if not os.path.exists(arguments[0]):
         print("penstock: can't open file %r: No such file" % arguments[0], file=sys.stderr)

@@ -461,7 +461,7 @@ class EventWriter:
     def path(self) -> str:
         """Empty before the file is there."""
 
-# Files, on the file system that the path's scheme names. Errors are those of penstock.framework.errors.
+# Files, on the file system that the path's scheme names. Errors are those of penstock._src.graph.errors.
 def file_stat(path: str) -> Optional[tuple[int, int, bool]]:
     """(bytes, nanoseconds, whether it is a directory), if any."""
 def file_list(directory: str) -> list[tuple[str, bool]]: """Names, and whether each is a directory."""
@@ -473,7 +473,7 @@ def make_directories(path: str) -> None: ...
 def remove_tree(path: str) -> None: ...
 def matching_paths(pattern: str) -> list[str]: ...
 def set_file_system_factory(factory: Callable[[str], Any]) -> None:
-    """`factory` gives the file system of a scheme (platform/remote_files.py), or None."""
+    """`factory` gives the file system of a scheme (files/remote_files.py), or None."""
 
 class InputFile:
     def __init__(self, path: str) -> None: ...

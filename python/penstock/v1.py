@@ -2,7 +2,7 @@
 import sys
 
 from penstock.api import lazy
-from penstock.keras import VersionOne
+from penstock.api.keras_packages import VersionOne
 
 _root = lazy.build("v1", ["penstock.v1", "penstock.compat.v1"])
 _root.keras = VersionOne(_root.keras)

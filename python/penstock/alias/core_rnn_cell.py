@@ -1,7 +1,7 @@
 """The module of cells that older programs import from the inside, with the affine map that was private to it."""
 import importlib
 
-from penstock.contrib.rnn.linear import Linear as _Linear
+from penstock._src.contrib.rnn.linear import Linear as _Linear
 
 
 def _linear(args, output_size, bias, bias_initializer=None, kernel_initializer=None):

@@ -8,10 +8,11 @@ import importlib.util
 import sys
 import types
 
+from penstock.alias import places
 from penstock.alias import table
 from penstock.api import lazy
-from penstock.framework import dispatch
-from penstock.util import foreign_names
+from penstock._src.graph import dispatch
+from penstock._src.base import foreign_names
 
 VERSIONS = {"v1": "1.15.5", "v2": "2.21.0"}
 _ROOTS = {"v1": "penstock.v1", "v2": "penstock.v2"}
@@ -74,7 +75,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         if package is not None and _exists(package):
             return self._spec(name, lambda: importlib.import_module(package))
         where = table.target(inner)
-        if where is not None and _exists("penstock." + where):
+        if where is not None and _exists("penstock." + places.place(where)):
             return self._spec(name, lambda: self._module(name, where))
         if table.is_package(inner):
             return self._spec(name, lambda: _Package(name, self._namespace(inner)))
@@ -82,7 +83,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
     def _module(self, name, where):
         """The module `penstock.WHERE` as programs import it."""
-        found = importlib.import_module("penstock." + where)
+        found = importlib.import_module("penstock." + places.place(where))
         if where in table.BESIDE or where.startswith("ops.") and where.count(".") == 1:
             return _Public(name, found, where)
         if ".python." in name and name.startswith("tensorflow.contrib."):
@@ -93,8 +94,8 @@ class _Finder(importlib.abc.MetaPathFinder):
         """Where the names of a package of the table are looked for that are no modules, or None."""
         if inner in table.NAMESPACES:
             return self._public(table.NAMESPACES[inner])
-        if inner in table.PACKAGES and _exists("penstock." + table.PACKAGES[inner]):
-            return importlib.import_module("penstock." + table.PACKAGES[inner])
+        if inner in table.PACKAGES and _exists("penstock." + places.place(table.PACKAGES[inner])):
+            return importlib.import_module("penstock." + places.place(table.PACKAGES[inner]))
         return None
 
     def _public(self, inner):
@@ -181,13 +182,14 @@ class _Package(types.ModuleType):
 
 class _Public(types.ModuleType):
     """A module whose functions are the public ones, as TensorFlow's are: those with a row in the tables of
-    framework/dispatch.py take ragged tensors too, and the others that are in these. All else is the module's behind it,
+    graph/dispatch.py take ragged tensors too, and the others that are in these. All else is the module's behind it,
     and so is what is set. What that module lacks is looked for in the table's rows, among the functions made from op
     definitions, and in `beside`, the package's public namespace."""
 
     def __init__(self, name, behind, where, beside=None):
         super().__init__(name)
         for attribute, value in [("_behind", behind), ("_where", where), ("_beside", beside),
+                                 ("_place", places.place(where).removeprefix("_src.")),
                                  ("_rows", lazy.rows_of(table.BESIDE.get(where, {}))),
                                  ("__spec__", behind.__spec__), ("__doc__", behind.__doc__)]:
             super().__setattr__(attribute, value)
@@ -201,13 +203,13 @@ class _Public(types.ModuleType):
             value = self._from_elsewhere(name)
             if value is None:
                 raise
-        return dispatch.public(f"{self._where}:{name}", value) if isinstance(value, types.FunctionType) else value
+        return dispatch.public(f"{self._place}:{name}", value) if isinstance(value, types.FunctionType) else value
 
     def _from_elsewhere(self, name):
         if name in self._rows:
             return lazy.value_of(self._rows[name])
         if self._where in table.WITH_GENERATED and not name.startswith("__"):
-            generated = importlib.import_module("penstock." + table.GENERATED)
+            generated = importlib.import_module("penstock." + places.place(table.GENERATED))
             if name.startswith("gen_") and name.endswith("_ops"):  # modules of TensorFlow have what they import
                 return generated
             found = getattr(generated, name, None)

@@ -74,11 +74,11 @@ PACKAGES = {
 BESIDE = {
     "autograph.core.converter": {"autograph.core.converter_base": "Base"},
     "autograph.impl.api": {"autograph.impl.py_to_tf": "PyToTF"},
-    "eager.def_function": {"framework.config": "RUN_FUNCTIONS_EAGERLY=_functions_run_eagerly"},
-    "framework.indexed_slices": {"framework.composite_spec": "IndexedSlicesSpec"},
-    "framework.ops": {"framework.eager_tensor": "EagerTensor"},
-    "framework.sparse_tensor": {"framework.composite_spec": "SparseTensorSpec"},
-    "framework.tensor": {"framework.tensor_spec": "BoundedTensorSpec DenseSpec TensorSpec"},
+    "eager.def_function": {"graph.config": "RUN_FUNCTIONS_EAGERLY=_functions_run_eagerly"},
+    "framework.indexed_slices": {"graph.composite_spec": "IndexedSlicesSpec"},
+    "framework.ops": {"graph.eager_tensor": "EagerTensor"},
+    "framework.sparse_tensor": {"graph.composite_spec": "SparseTensorSpec"},
+    "framework.tensor": {"graph.tensor_spec": "BoundedTensorSpec DenseSpec TensorSpec"},
     "layers.convolutional": {
         "layers.convolutional_separable": """
             SeparableConv1D SeparableConv2D SeparableConvolution2D separable_conv1d separable_conv2d""",
@@ -87,50 +87,50 @@ BESIDE = {
             Deconvolution2D Deconvolution3D conv2d_transpose conv3d_transpose""",
     },
     "ops.control_flow_ops": {
-        "ops.cond": "case cond",
-        "ops.cond_context": "CondContext",
-        "ops.control_flow_context": "ControlFlowContext XLAControlFlowContext from_control_flow_context_def",
-        "ops.switch_case": "switch_case",
-        "ops.while_context": "WhileContext _Enter=enter _NextIteration=next_iteration",
-        "ops.while_loop": "while_loop while_loop_v2",
+        "control_flow.cond": "case cond",
+        "control_flow.cond_context": "CondContext",
+        "function.control_flow_context": "ControlFlowContext XLAControlFlowContext from_control_flow_context_def",
+        "control_flow.switch_case": "switch_case",
+        "control_flow.while_context": "WhileContext _Enter=enter _NextIteration=next_iteration",
+        "control_flow.while_loop": "while_loop while_loop_v2",
     },
-    "ops.functional_ops": {"ops.functional_calls": "For Gradient If While partitioned_call"},
-    "ops.gradients": {"eager.backprop": "GradientTape"},
-    "ops.init_ops": {"ops.init_ops_convolutional": """
+    "ops.functional_ops": {"control_flow.functional_calls": "For Gradient If While partitioned_call"},
+    "ops.gradients": {"gradient.backprop": "GradientTape"},
+    "ops.init_ops": {"ops.state.init_ops_convolutional": """
         ConvolutionDeltaOrthogonal ConvolutionOrthogonal ConvolutionOrthogonal1D ConvolutionOrthogonal2D
         ConvolutionOrthogonal3D convolutional_delta_orthogonal=ConvolutionDeltaOrthogonal
         convolutional_orthogonal_1d=ConvolutionOrthogonal1D convolutional_orthogonal_2d=ConvolutionOrthogonal2D
         convolutional_orthogonal_3d=ConvolutionOrthogonal3D"""},
-    "ops.linalg_ops": {"ops.linalg_version_two": "eig eigvals"},
+    "ops.linalg_ops": {"ops.linalg.linalg_version_two": "eig eigvals"},
     "ops.math_ops": {
-        "framework.gen": """
+        "graph.gen": """
             _bucketize=bucketize floormod=floor_mod linspace=lin_space mod=floor_mod nextafter=next_after
             realdiv=real_div sparse_matmul=sparse_mat_mul truncatediv=truncate_div truncatemod=truncate_mod""",
-        "ops.math_ranges": "linspace_nd=linspace sobol_sample",
-        "ops.special_math_ops": "erfcinv",
+        "core_ops.math_ranges": "linspace_nd=linspace sobol_sample",
+        "core_ops.special_math_ops": "erfcinv",
     },
     "ops.nn_ops": {
-        "framework.gen": "local_response_normalization=lrn",
-        "ops.nn_impl": "gelu",
-        "ops.nn_version_two": "approx_max_k approx_min_k general_dropout isotonic_regression stateless_dropout",
+        "graph.gen": "local_response_normalization=lrn",
+        "ops.nn.nn_impl": "gelu",
+        "ops.nn.nn_version_two": "approx_max_k approx_min_k general_dropout isotonic_regression stateless_dropout",
     },
     "ops.nn": {
-        "framework.gen": "local_response_normalization=lrn",
-        "ops.nn_version_two": "approx_max_k approx_min_k general_dropout isotonic_regression stateless_dropout",
+        "graph.gen": "local_response_normalization=lrn",
+        "ops.nn.nn_version_two": "approx_max_k approx_min_k general_dropout isotonic_regression stateless_dropout",
     },
     "ops.ragged.ragged_tensor": {
         "ops.ragged.ragged_map_ops": "RaggedTensorType",
         "ops.ragged.ragged_tensor_spec": "RaggedTensorSpec",
     },
-    "ops.random_ops": {"ops.stateless_random_ops": "stateless_random_crop"},
-    "ops.rnn_cell_impl": {"ops.rnn_cell_wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper"},
-    "ops.sparse_ops": {"ops.bincount_ops": "bincount sparse_bincount"},
+    "ops.random_ops": {"ops.random.stateless_random_ops": "stateless_random_crop"},
+    "ops.rnn_cell_impl": {"layers.rnn.rnn_cell_wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper"},
+    "ops.sparse_ops": {"ops.ragged.bincount_ops": "bincount sparse_bincount"},
     "ops.variables": {
-        "ops.initial_value_guard": "_try_guard_against_uninitialized_dependencies=guarded_initial_value",
-        "ops.partitioned_variable": "PartitionedVariable",
-        "ops.ref_variable": "RefVariable",
+        "ops.state.initial_value_guard": "_try_guard_against_uninitialized_dependencies=guarded_initial_value",
+        "ops.state.partitioned_variable": "PartitionedVariable",
+        "ops.state.ref_variable": "RefVariable",
     },
-    "util.dispatch": {"framework.type_dispatch": """
+    "util.dispatch": {"graph.type_dispatch": """
         dispatch_for_api dispatch_for_binary_elementwise_apis dispatch_for_binary_elementwise_assert_apis
         dispatch_for_unary_elementwise_apis unregister_dispatch_for"""},
 }

@@ -6,8 +6,8 @@ import collections
 import functools
 import sys
 
-from penstock.util import tf_decorator
-from penstock.util import tf_inspect
+from penstock._src.base import tf_decorator
+from penstock._src.base import tf_inspect
 
 ESTIMATOR_API_NAME = "estimator"
 KERAS_API_NAME = "keras"

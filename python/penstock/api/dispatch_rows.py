@@ -1,5 +1,5 @@
 """Which public functions take ragged tensors or linear operators too, and what does their work then: rows that
-framework/dispatch.py reads.
+graph/dispatch.py reads.
 
 ROWS: {kind of values: {"module:name" of a function: its row}}. Of ragged tensors a row is the kind of function
 ("unary", "list", "binary", "assert": see ops/ragged/ragged_dispatch.py) or the "module.name" of the function of
@@ -8,44 +8,46 @@ ROWS: {kind of values: {"module:name" of a function: its row}}. Of ragged tensor
 # Kind of function -> where it is defined -> names.
 _BY_ELEMENT = {
     "unary": {
-        "framework.gen": """acos acosh asin asinh atan atanh ceil cos cosh digamma erfc exp expm1 floor is_finite is_inf
+        "graph.gen": """acos acosh asin asinh atan atanh ceil cos cosh digamma erfc exp expm1 floor is_finite is_inf
             is_nan lgamma log log1p logical_not reciprocal rint rsqrt sin sinh tan check_numerics as_string
             decode_base64 encode_base64 decode_compressed unicode_transcode string_strip string_to_hash_bucket_fast
             string_to_hash_bucket_strong string_lower string_upper unicode_script relu relu6 elu selu softplus softsign
             invert bessel_i0e bessel_i1e erf neg sign sqrt square tanh sigmoid bessel_j0 bessel_j1 bessel_k0 bessel_k0e
             bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn erfinv expint fresnel_cos fresnel_sin ndtri next_after
             spence bitcast stop_gradient""",
-        "ops.math_ops": """abs conj imag log_sigmoid real round saturate_cast sign cast angle angle_v2 reciprocal_no_nan
+        "core_ops.math_ops": """
+            abs conj imag log_sigmoid real round saturate_cast sign cast angle angle_v2 reciprocal_no_nan
             to_bfloat16 to_complex128 to_complex64 to_double to_float to_int32 to_int64
             bessel_i0e bessel_i1e sigmoid square""",
-        "ops.special_math_ops": "bessel_i0 bessel_i1 erfcinv",
-        "ops.image_color": """adjust_brightness adjust_gamma convert_image_dtype random_brightness
+        "core_ops.special_math_ops": "bessel_i0 bessel_i1 erfcinv",
+        "ops.image.image_color": """adjust_brightness adjust_gamma convert_image_dtype random_brightness
             stateless_random_brightness""",
-        "ops.nn_impl": "gelu swish",
-        "ops.array_ops": "identity ones_like ones_like_v2 zeros_like zeros_like_v2",
-        "ops.clip_ops": "clip_by_value",
-        "ops.nn_ops": "dropout dropout_v2 leaky_relu log_softmax log_softmax_v2 relu6",
-        "ops.string_ops": """string_to_number_v1 string_to_number string_to_hash_bucket_v1 string_to_hash_bucket
+        "ops.nn.nn_impl": "gelu swish",
+        "core_ops.array_ops": "identity ones_like ones_like_v2 zeros_like zeros_like_v2",
+        "core_ops.clip_ops": "clip_by_value",
+        "ops.nn.nn_ops": "dropout dropout_v2 leaky_relu log_softmax log_softmax_v2 relu6",
+        "ops.strings.string_ops": """string_to_number_v1 string_to_number string_to_hash_bucket_v1 string_to_hash_bucket
             regex_full_match regex_replace substr substr_v2 substr_deprecated string_length string_length_v2""",
     },
-    "list": {"ops.math_ops": "add_n", "framework.gen": "string_join"},
+    "list": {"core_ops.math_ops": "add_n", "graph.gen": "string_join"},
     "binary": {
-        "framework.gen": """atan2 less less_equal greater greater_equal logical_and logical_or maximum minimum
+        "graph.gen": """atan2 less less_equal greater greater_equal logical_and logical_or maximum minimum
             floor_mod real_div squared_difference truncate_div truncate_mod bitwise_and bitwise_or bitwise_xor
             left_shift right_shift floor_div xdivy xlog1py xlogy zeta""",
-        "ops.math_ops": """add subtract multiply divide div div_no_nan truediv floordiv equal not_equal logical_xor pow
+        "core_ops.math_ops": """
+            add subtract multiply divide div div_no_nan truediv floordiv equal not_equal logical_xor pow
             complex multiply_no_nan scalar_mul scalar_mul_v2""",
-        "ops.nn_impl": "sigmoid_cross_entropy_with_logits sigmoid_cross_entropy_with_logits_v2",
+        "ops.nn.nn_impl": "sigmoid_cross_entropy_with_logits sigmoid_cross_entropy_with_logits_v2",
     },
     "assert": {
-        "ops.check_ops": """assert_equal assert_equal_v2 assert_greater assert_greater_v2 assert_greater_equal
+        "control_flow.check_ops": """assert_equal assert_equal_v2 assert_greater assert_greater_v2 assert_greater_equal
             assert_greater_equal_v2 assert_less assert_less_v2 assert_less_equal assert_less_equal_v2 assert_near
             assert_near_v2 assert_none_equal assert_none_equal_v2""",
     },
 }
 # Where a function is defined -> its name -> module and name of the function for ragged tensors.
 _FUNCTIONS = {
-    "ops.array_ops": """batch_gather=ragged_gather_ops.batch_gather concat=ragged_concat_ops.concat
+    "core_ops.array_ops": """batch_gather=ragged_gather_ops.batch_gather concat=ragged_concat_ops.concat
         expand_dims=v1.expand_dims expand_dims_v2=ragged_array_ops.expand_dims gather=v1.gather
         gather_v2=ragged_gather_ops.gather gather_nd=v1.gather_nd gather_nd_v2=ragged_gather_ops.gather_nd
         one_hot=ragged_array_ops.ragged_one_hot rank=ragged_array_ops.rank size=v1.size size_v2=ragged_array_ops.size
@@ -55,12 +57,12 @@ _FUNCTIONS = {
         shape_v2=dynamic_ragged_shape.shape_v2 reshape=dynamic_ragged_shape.reshape fill=dynamic_ragged_shape.fill
         zeros=dynamic_ragged_shape.zeros ones=dynamic_ragged_shape.ones
         broadcast_dynamic_shape=dynamic_ragged_shape.broadcast_dynamic_shape""",
-    "framework.gen": """tile=ragged_array_ops.tile broadcast_to=dynamic_ragged_shape.broadcast_to
+    "graph.gen": """tile=ragged_array_ops.tile broadcast_to=dynamic_ragged_shape.broadcast_to
         dynamic_partition=ragged_array_ops.dynamic_partition
         reverse_v2=ragged_array_ops.reverse
         unsorted_segment_sum=ragged_math_ops.segment_sum unsorted_segment_prod=ragged_math_ops.segment_prod
         unsorted_segment_min=ragged_math_ops.segment_min unsorted_segment_max=ragged_math_ops.segment_max""",
-    "ops.math_ops": """unsorted_segment_mean=ragged_math_ops.segment_mean
+    "core_ops.math_ops": """unsorted_segment_mean=ragged_math_ops.segment_mean
         unsorted_segment_sqrt_n=ragged_math_ops.segment_sqrt_n reduce_sum=ragged_math_ops.reduce_sum
         reduce_prod=ragged_math_ops.reduce_prod reduce_min=ragged_math_ops.reduce_min
         reduce_max=ragged_math_ops.reduce_max reduce_mean=ragged_math_ops.reduce_mean
@@ -71,19 +73,19 @@ _FUNCTIONS = {
         reduce_max_v1=v1.reduce_max reduce_mean_v1=v1.reduce_mean reduce_all_v1=v1.reduce_all
         reduce_any_v1=v1.reduce_any cumsum=ragged_math_ops.ragged_cumsum
         matmul=ragged_math_ops.matmul matmul_v1=ragged_math_ops.matmul""",
-    "ops.image_shape": """resize_images_v2=ragged_image_ops.resize_images_v2
+    "ops.image.image_shape": """resize_images_v2=ragged_image_ops.resize_images_v2
         resize_images=ragged_image_ops.resize_images""",
-    "ops.nn_ops": "softmax_v2=ragged_math_ops.softmax",
-    "ops.string_ops": """string_format=ragged_string_ops.string_format reduce_join=v1.reduce_join
+    "ops.nn.nn_ops": "softmax_v2=ragged_math_ops.softmax",
+    "ops.strings.string_ops": """string_format=ragged_string_ops.string_format reduce_join=v1.reduce_join
         reduce_join_v2=v1.reduce_join_v2""",
 }
 # Function -> the method of linear operators that is the same.
 _METHODS = {
-    "framework.gen:cholesky": "cholesky", "framework.gen:matrix_determinant": "determinant",
-    "framework.gen:matrix_inverse": "inverse", "framework.gen:matrix_solve": "solve",
-    "ops.array_ops:matrix_diag_part": "diag_part", "ops.linalg_ops:adjoint": "adjoint",
-    "ops.linalg_ops:logdet": "log_abs_determinant", "ops.math_ops:matmul": "matmul",
-    "ops.math_ops:matmul_v1": "matmul", "ops.math_ops:trace": "trace",
+    "graph.gen:cholesky": "cholesky", "graph.gen:matrix_determinant": "determinant",
+    "graph.gen:matrix_inverse": "inverse", "graph.gen:matrix_solve": "solve",
+    "core_ops.array_ops:matrix_diag_part": "diag_part", "ops.linalg.linalg_ops:adjoint": "adjoint",
+    "ops.linalg.linalg_ops:logdet": "log_abs_determinant", "core_ops.math_ops:matmul": "matmul",
+    "core_ops.math_ops:matmul_v1": "matmul", "core_ops.math_ops:trace": "trace",
 }
 
 
@@ -102,6 +104,10 @@ def _targets():
 ROWS = {"ragged": _targets(), "linear_operators": _METHODS}
 
 
+_OF_OPS = tuple(f"penstock._src.{name}" for name in (
+    "control_flow.", "core_ops.", "graph.gen", "graph.conversion", "gradient.", "layers.rnn.", "ops.", "parallel_for."))
+
+
 def is_op(function):
     """Whether this is a function of ours that works on tensors."""
-    return function.__module__.startswith(("penstock.ops.", "penstock.framework.gen", "penstock.framework.conversion"))
+    return function.__module__.startswith(_OF_OPS)

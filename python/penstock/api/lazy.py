@@ -5,7 +5,8 @@ import os
 import sys
 import types
 
-from penstock.framework import dispatch
+from penstock._src.base import hooks
+from penstock._src.graph import dispatch
 
 
 _built = []
@@ -29,7 +30,7 @@ def read_table(module):
 def value_of(target):
     """The module or attribute that "module:attribute" names. AttributeError if the module lacks it."""
     module, _, attribute = target.partition(":")
-    value = importlib.import_module("penstock." + module)
+    value = importlib.import_module(hooks.full_name(module))
     for part in attribute.split(".") if attribute else ():
         value = getattr(value, part)
     return value

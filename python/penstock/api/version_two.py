@@ -15,7 +15,7 @@ def switch():
     if _switched or ("penstock.v1" in sys.modules and not beside_version_one):
         return
     _switched = True
-    from penstock.framework.mode import enable_v2_behavior, mode
+    from penstock._src.base.mode import enable_v2_behavior, mode
     mode.program_of_version_two = True
     if not mode.decided:
         enable_v2_behavior()

@@ -2,13 +2,13 @@
 work with several versions."""
 import importlib
 
-from penstock.util import hooks
+from penstock._src.base import hooks
 
 _alias = hooks.Hook("alias")
 _NAMES = {
-    "penstock.framework.forward_compat": "forward_compatibility_horizon forward_compatible",
-    "penstock.framework.tensor_shape": "dimension_at_index dimension_value",
-    "penstock.util.compat": """
+    "penstock._src.graph.forward_compat": "forward_compatibility_horizon forward_compatible",
+    "penstock._src.graph.tensor_shape": "dimension_at_index dimension_value",
+    "penstock._src.base.compat": """
         as_bytes as_str as_str_any as_text bytes_or_text_types complex_types integral_types path_to_str real_types""",
 }
 _SOURCES = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -4,7 +4,7 @@ Programs of that time look at signatures: TensorFlow Probability compares its ow
 imported.
 """
 from penstock import v1
-from penstock.framework import dtypes
+from penstock._src.graph import dtypes
 
 NAMES = ("fill", "ones", "ones_like", "shape", "size", "zeros", "zeros_like")
 

@@ -7,7 +7,7 @@ import copyreg
 import types
 
 from penstock.proto import _descriptors
-from penstock.util import locks
+from penstock._src.base import locks
 
 _lock = locks.lock()
 _state = None

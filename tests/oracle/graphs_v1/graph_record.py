@@ -65,7 +65,7 @@ def differences(ours, theirs):
 def _elements(text):
     from google.protobuf import text_format
     from penstock import proto
-    from penstock.framework import tensor_util
+    from penstock._src.graph import tensor_util
     value = text_format.Parse(text, proto.message("tensorflow.AttrValue")()).tensor
     array = tensor_util.MakeNdarray(value)
     return "%s %s %s" % (value.dtype, array.shape, array.tolist())

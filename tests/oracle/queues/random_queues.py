@@ -162,7 +162,7 @@ def main(what):
             f.write(json.dumps(programs, indent=1).encode())
         return 0
     import penstock.v1 as tf
-    from penstock.ops import data_flow_ops
+    from penstock._src.ops.queues import data_flow_ops
     wrong = 0
     for each in programs:
         found = answers(each["program"])

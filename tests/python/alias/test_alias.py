@@ -49,7 +49,7 @@ def test_version_numbers_are_those_of_the_program():
         == "1.15.5 1.15.5\n"
     done = run("-c", """
 import penstock as tf
-from penstock.framework import versions
+from penstock._src.graph import versions
 print(tf.version.VERSION, tf.compat.v1.__version__, versions.VERSION)
 print(tf.compat.v1.train.export_meta_graph(graph=tf.Graph()).meta_info_def.tensorflow_version)
 """)
@@ -649,8 +649,8 @@ before = math_ops.reduce_sum
 math_ops.reduce_sum = lambda *args, **kwargs: "other"
 print(math_ops.reduce_sum([1]))
 math_ops.reduce_sum = before
-import penstock.ops.math_ops
-assert math_ops.reduce_sum is before is not penstock.ops.math_ops.reduce_sum
+import penstock._src.core_ops.math_ops
+assert math_ops.reduce_sum is before is not penstock._src.core_ops.math_ops.reduce_sum
 """) == "[3.0, 3.0] [[3.0]]\n[[1], [2]]\nother\n"
 
 

@@ -6,8 +6,8 @@ import traceback
 import pytest
 
 import penstock as tf
-from penstock.autograph.impl import api
-from penstock.eager import context
+from penstock._src.autograph.impl import api
+from penstock._src.graph import context
 
 
 @pytest.fixture(autouse=True)

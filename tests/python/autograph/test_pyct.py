@@ -10,27 +10,27 @@ import threading
 import pytest
 
 import penstock as tf
-from penstock.autograph.pyct import cache
-from penstock.autograph.pyct import errors
-from penstock.autograph.pyct import naming
-from penstock.autograph.pyct import sources
-from penstock.autograph.pyct.qual_names import QN, Literal, from_str
-from penstock.eager import context
+from penstock._src.autograph.pyct import cache
+from penstock._src.autograph.pyct import errors
+from penstock._src.autograph.pyct import naming
+from penstock._src.autograph.pyct import sources
+from penstock._src.autograph.pyct.qual_names import QN, Literal, from_str
+from penstock._src.graph import context
 
 gast = pytest.importorskip("gast")
 
-from penstock.autograph.pyct import anno  # noqa: E402
-from penstock.autograph.pyct import ast_util  # noqa: E402
-from penstock.autograph.pyct import error_utils  # noqa: E402
-from penstock.autograph.pyct import inspect_utils  # noqa: E402
-from penstock.autograph.pyct import loader  # noqa: E402
-from penstock.autograph.pyct import origin_info  # noqa: E402
-from penstock.autograph.pyct import parser  # noqa: E402
-from penstock.autograph.pyct import pretty_printer  # noqa: E402
-from penstock.autograph.pyct import qual_names  # noqa: E402
-from penstock.autograph.pyct import templates  # noqa: E402
-from penstock.autograph.pyct import transformer  # noqa: E402
-from penstock.autograph.pyct import transpiler  # noqa: E402
+from penstock._src.autograph.pyct import anno  # noqa: E402
+from penstock._src.autograph.pyct import ast_util  # noqa: E402
+from penstock._src.autograph.pyct import error_utils  # noqa: E402
+from penstock._src.autograph.pyct import inspect_utils  # noqa: E402
+from penstock._src.autograph.pyct import loader  # noqa: E402
+from penstock._src.autograph.pyct import origin_info  # noqa: E402
+from penstock._src.autograph.pyct import parser  # noqa: E402
+from penstock._src.autograph.pyct import pretty_printer  # noqa: E402
+from penstock._src.autograph.pyct import qual_names  # noqa: E402
+from penstock._src.autograph.pyct import templates  # noqa: E402
+from penstock._src.autograph.pyct import transformer  # noqa: E402
+from penstock._src.autograph.pyct import transpiler  # noqa: E402
 
 
 def code(text):

@@ -5,18 +5,18 @@ import pytest
 
 gast = pytest.importorskip("gast")
 
-from penstock.autograph.pyct import anno  # noqa: E402
-from penstock.autograph.pyct import cfg  # noqa: E402
-from penstock.autograph.pyct import naming  # noqa: E402
-from penstock.autograph.pyct import parser  # noqa: E402
-from penstock.autograph.pyct import qual_names  # noqa: E402
-from penstock.autograph.pyct import transformer  # noqa: E402
-from penstock.autograph.pyct.static_analysis import activity  # noqa: E402
-from penstock.autograph.pyct.static_analysis import liveness  # noqa: E402
-from penstock.autograph.pyct.static_analysis import reaching_definitions  # noqa: E402
-from penstock.autograph.pyct.static_analysis import reaching_fndefs  # noqa: E402
-from penstock.autograph.pyct.static_analysis import type_inference  # noqa: E402
-from penstock.autograph.pyct.static_analysis.annos import NodeAnno  # noqa: E402
+from penstock._src.autograph.pyct import anno  # noqa: E402
+from penstock._src.autograph.pyct import cfg  # noqa: E402
+from penstock._src.autograph.pyct import naming  # noqa: E402
+from penstock._src.autograph.pyct import parser  # noqa: E402
+from penstock._src.autograph.pyct import qual_names  # noqa: E402
+from penstock._src.autograph.pyct import transformer  # noqa: E402
+from penstock._src.autograph.pyct.static_analysis import activity  # noqa: E402
+from penstock._src.autograph.pyct.static_analysis import liveness  # noqa: E402
+from penstock._src.autograph.pyct.static_analysis import reaching_definitions  # noqa: E402
+from penstock._src.autograph.pyct.static_analysis import reaching_fndefs  # noqa: E402
+from penstock._src.autograph.pyct.static_analysis import type_inference  # noqa: E402
+from penstock._src.autograph.pyct.static_analysis.annos import NodeAnno  # noqa: E402
 
 
 def edges(text):

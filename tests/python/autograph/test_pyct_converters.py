@@ -4,35 +4,35 @@ import itertools
 import pytest
 
 import penstock as tf
-from penstock.autograph.core import config
-from penstock.autograph.core import converter
-from penstock.autograph.core import converter_base
-from penstock.autograph.impl import api
-from penstock.autograph.impl import generated
-from penstock.autograph.impl import py_to_tf
-from penstock.autograph.utils import ag_logging
-from penstock.eager import context as context_module
+from penstock._src.autograph.core import config
+from penstock._src.autograph.core import converter
+from penstock._src.autograph.core import converter_base
+from penstock._src.autograph.impl import api
+from penstock._src.autograph.impl import generated
+from penstock._src.autograph.impl import py_to_tf
+from penstock._src.autograph.utils import ag_logging
+from penstock._src.graph import context as context_module
 
 gast = pytest.importorskip("gast")
 
-from penstock.autograph.converters import break_statements  # noqa: E402
-from penstock.autograph.converters import continue_statements  # noqa: E402
-from penstock.autograph.converters import functions  # noqa: E402
-from penstock.autograph.converters import return_statements  # noqa: E402
-from penstock.autograph.pyct import anno  # noqa: E402
-from penstock.autograph.pyct import cfg  # noqa: E402
-from penstock.autograph.pyct import compiler  # noqa: E402
-from penstock.autograph.pyct import naming  # noqa: E402
-from penstock.autograph.pyct import origin_info  # noqa: E402
-from penstock.autograph.pyct import parser  # noqa: E402
-from penstock.autograph.pyct import qual_names  # noqa: E402
-from penstock.autograph.pyct import transformer  # noqa: E402
-from penstock.autograph.pyct import transpiler  # noqa: E402
-from penstock.autograph.pyct.common_transformers import anf  # noqa: E402
-from penstock.autograph.pyct.static_analysis import activity  # noqa: E402
-from penstock.autograph.pyct.static_analysis import liveness  # noqa: E402
-from penstock.autograph.pyct.static_analysis import reaching_definitions  # noqa: E402
-from penstock.autograph.pyct.static_analysis import reaching_fndefs  # noqa: E402
+from penstock._src.autograph.converters import break_statements  # noqa: E402
+from penstock._src.autograph.converters import continue_statements  # noqa: E402
+from penstock._src.autograph.converters import functions  # noqa: E402
+from penstock._src.autograph.converters import return_statements  # noqa: E402
+from penstock._src.autograph.pyct import anno  # noqa: E402
+from penstock._src.autograph.pyct import cfg  # noqa: E402
+from penstock._src.autograph.pyct import compiler  # noqa: E402
+from penstock._src.autograph.pyct import naming  # noqa: E402
+from penstock._src.autograph.pyct import origin_info  # noqa: E402
+from penstock._src.autograph.pyct import parser  # noqa: E402
+from penstock._src.autograph.pyct import qual_names  # noqa: E402
+from penstock._src.autograph.pyct import transformer  # noqa: E402
+from penstock._src.autograph.pyct import transpiler  # noqa: E402
+from penstock._src.autograph.pyct.common_transformers import anf  # noqa: E402
+from penstock._src.autograph.pyct.static_analysis import activity  # noqa: E402
+from penstock._src.autograph.pyct.static_analysis import liveness  # noqa: E402
+from penstock._src.autograph.pyct.static_analysis import reaching_definitions  # noqa: E402
+from penstock._src.autograph.pyct.static_analysis import reaching_fndefs  # noqa: E402
 
 
 def context(name="f"):
@@ -331,7 +331,7 @@ def test_a_program_derives_its_conversion_from_ours():
 
 
 def test_operators_under_tensorflows_names():
-    from penstock.autograph import operators
+    from penstock._src.autograph import operators
     assert operators.if_exp(True, lambda: 1, lambda: 2, "c") == 1 and operators.ld(3) == 3
     assert set(operators._WHERE) <= set(dir(operators)) and all(callable(getattr(operators, n)) for n in dir(operators)
                                                                 if n in operators._WHERE)

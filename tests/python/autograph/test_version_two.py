@@ -7,9 +7,9 @@ import pytest
 
 import penstock as tf
 from penstock.compat import v1
-from penstock.eager import context
-from penstock.framework.mode import mode
-from penstock.util import tf_decorator
+from penstock._src.graph import context
+from penstock._src.base.mode import mode
+from penstock._src.base import tf_decorator
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from penstock import v1 as tf
-from penstock.ops import data_flow_ops
+from penstock._src.ops.queues import data_flow_ops
 
 N = 30000
 CASES = {}

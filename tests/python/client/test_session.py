@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from penstock.client import session as session_lib
-from penstock.client.session import InteractiveSession, Session
-from penstock.framework import dtypes, errors, gen, ops
-from penstock.framework.constant_op import constant_v1 as constant
-from penstock.framework.indexed_slices import IndexedSlices
-from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
+from penstock._src.session import session as session_lib
+from penstock._src.session.session import InteractiveSession, Session
+from penstock._src.graph import dtypes, errors, gen, ops
+from penstock._src.graph.constant_op import constant_v1 as constant
+from penstock._src.graph.indexed_slices import IndexedSlices
+from penstock._src.graph.sparse_tensor import SparseTensor, SparseTensorValue
 
 
 @pytest.fixture(autouse=True)

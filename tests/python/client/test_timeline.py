@@ -3,7 +3,7 @@ import json
 
 import penstock.v1 as tf
 from penstock import proto
-from penstock.client.timeline import Timeline
+from penstock._src.session.timeline import Timeline
 
 
 def stats():

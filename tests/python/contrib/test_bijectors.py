@@ -160,7 +160,7 @@ def test_arguments():
     with pytest.raises(tf.errors.InvalidArgumentError, match="strictly increasing"):
         run(tfb.Ordered(validate_args=True).forward(tf.constant([2., 1.])))
 
-    from penstock import contrib  # noqa: F401  (its modules are also found by TensorFlow's internal names)
+    from penstock._src import contrib  # noqa: F401  (its modules are also found by TensorFlow's internal names)
     from penstock.alias import table
     assert table.target("contrib.distributions.python.ops.mvn_linear_operator")
     assert "contrib.distributions.python.ops.bijectors" in table.NAMESPACES

@@ -2,7 +2,7 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.tpu import tpu_function
+from penstock._src.distribute.tpu import tpu_function
 
 arg_scope = tf.contrib.framework.arg_scope
 add_arg_scope = tf.contrib.framework.add_arg_scope

@@ -2,7 +2,7 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 M = tf.contrib.eager.metrics
 LOGITS = [[0.1, 0.9], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.contrib.learn import mnist
+from penstock._src.contrib.learn import mnist
 
 FASHION = "/usr/share/datasets/fashion-mnist"
 

@@ -42,7 +42,7 @@ def test_saved_and_restored(tmp_path):
     # The same as TensorFlow names its classes.
     data = pickle.dumps(processor, protocol=0)
     for name in ("text", "categorical_vocabulary"):
-        data = data.replace(b"cpenstock.contrib.learn.preprocessing." + name.encode(),
+        data = data.replace(b"cpenstock._src.contrib.learn.preprocessing." + name.encode(),
                             b"ctensorflow.contrib.learn.python.learn.preprocessing." + name.encode())
     (tmp_path / "theirs").write_bytes(data)
     assert b"tensorflow" in data

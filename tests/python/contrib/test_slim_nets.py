@@ -4,7 +4,7 @@ import hashlib
 import pytest
 
 import penstock.v1 as tf
-from penstock.contrib.slim.nets import alexnet, inception, overfeat, resnet_v1, resnet_v2, vgg
+from penstock._src.contrib.slim.nets import alexnet, inception, overfeat, resnet_v1, resnet_v2, vgg
 
 slim = tf.contrib.slim
 

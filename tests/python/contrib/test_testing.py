@@ -4,7 +4,7 @@ import os
 import pytest
 
 import penstock.v1 as tf
-from penstock.contrib import testing
+from penstock._src.contrib import testing
 
 def test_what_was_written_is_read(tmp_path):
     directory = str(tmp_path)

@@ -6,8 +6,8 @@ import pytest
 
 import penstock as tf2
 import penstock.v1 as tf
-from penstock.data.experimental.ops import optimization
-from penstock.eager import context
+from penstock._src.data.experimental.ops import optimization
+from penstock._src.graph import context
 
 Dataset = tf.data.Dataset
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.data.experimental.ops import random_access
-from penstock.data.ops import dataset_ops
+from penstock._src.data.experimental.ops import random_access
+from penstock._src.data.ops import dataset_ops
 
 Dataset = dataset_ops.DatasetV2
 AUTOTUNE = dataset_ops.AUTOTUNE

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 Dataset = tf.data.Dataset
 HANGS = 100  # seconds after which something that is waited for will never come
@@ -128,7 +128,7 @@ def test_a_pool_limits_the_threads_of_a_stage(limit):
             options.experimental_threading.private_threadpool_size = 2
             dataset = dataset.with_options(options)
         else:
-            from penstock.data.experimental.ops import threadpool
+            from penstock._src.data.experimental.ops import threadpool
             dataset = threadpool.override_threadpool(dataset, threadpool.PrivateThreadPool(2, display_name="two"))
         assert eager_elements(dataset) == list(range(40))
     assert max(most) <= 2
@@ -140,8 +140,8 @@ def test_what_has_no_pool_is_refused():
 
 
 def test_mapped_rows_have_the_shape_that_is_stated():
-    from penstock.data.experimental.ops import map_defun
-    from penstock.eager import function
+    from penstock._src.data.experimental.ops import map_defun
+    from penstock._src.tf_function import function
     with context.eager_mode():
         double = function.defun(lambda x: x * 2, input_signature=[tf.TensorSpec([2], tf.int32)])
         rows = tf.constant([[1, 2], [3, 4]])
@@ -151,7 +151,7 @@ def test_mapped_rows_have_the_shape_that_is_stated():
 
 
 def test_replicas_take_parts_of_batches_of_several_sizes():
-    from penstock.data.experimental.ops.distribute import _RebatchDataset
+    from penstock._src.data.experimental.ops.distribute import _RebatchDataset
     with context.eager_mode():
         zipped = Dataset.zip((Dataset.range(64).batch(16), Dataset.range(32).batch(8)))
         parts = [[t.tolist() for t in pair] for pair in _RebatchDataset(zipped, num_replicas=4).as_numpy_iterator()]

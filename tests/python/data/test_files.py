@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 
 @pytest.fixture(autouse=True)

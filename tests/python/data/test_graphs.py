@@ -2,7 +2,7 @@
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 Dataset = tf.data.Dataset
 

@@ -2,8 +2,8 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.data.ops import optional_ops
-from penstock.data.ops.optional_ops import Optional
+from penstock._src.data.ops import optional_ops
+from penstock._src.data.ops.optional_ops import Optional
 
 INT = tf.TensorSpec([], tf.int32)
 
@@ -12,7 +12,7 @@ INT = tf.TensorSpec([], tf.int32)
 def value(request):
     """How a tensor's value is seen."""
     if request.param:
-        from penstock.eager import context
+        from penstock._src.graph import context
         with context.eager_mode():
             yield lambda t: t.numpy().tolist()
     else:

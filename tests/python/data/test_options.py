@@ -4,9 +4,9 @@ import collections
 import pytest
 
 import penstock as tf
-from penstock.data.ops import dataset_ops, options as options_lib
-from penstock.eager import def_function
-from penstock.framework.mode import mode
+from penstock._src.data.ops import dataset_ops, options as options_lib
+from penstock._src.tf_function import def_function
+from penstock._src.base.mode import mode
 from penstock.proto import dataset_metadata_pb2, dataset_options_pb2, graph_pb2
 
 Dataset = dataset_ops.DatasetV2
@@ -157,7 +157,7 @@ def test_cardinality_of_datasets_that_are_drawn_from():
 
 
 def test_iterators_say_what_they_need():
-    from penstock.data.ops import iterator_ops
+    from penstock._src.data.ops import iterator_ops
     with pytest.raises(ValueError, match="When `dataset` is not provided, both `components` and `element_spec` must"):
         iterator_ops.OwnedIterator()
     dataset = Dataset.range(3)
@@ -202,7 +202,7 @@ def test_what_is_concatenated_has_the_supertype_of_both():
 
 
 def test_the_readers_of_records_repeat_their_shuffles_anew(tmp_path, monkeypatch):
-    from penstock.data.experimental.ops import readers
+    from penstock._src.data.experimental.ops import readers
     monkeypatch.setattr(mode, "tensor_shape_v2", True)
     path = str(tmp_path / "numbers.csv")
     with open(path, "w") as f:
@@ -244,7 +244,7 @@ def test_fingerprints_know_neither_seeds_of_shuffles_nor_options():
 
 
 def test_a_file_without_records_is_told_from_a_damaged_one(tmp_path):
-    from penstock.data.ops import readers
+    from penstock._src.data.ops import readers
     path = str(tmp_path / "no_records")
     with open(path, "w") as f:
         f.write("x" * 100)
@@ -253,7 +253,7 @@ def test_a_file_without_records_is_told_from_a_damaged_one(tmp_path):
 
 
 def test_what_follows_is_named_with_or_without_the_version_of_its_op():
-    from penstock.data.experimental.ops import testing
+    from penstock._src.data.experimental.ops import testing
     for name in ("ParallelMap", "ParallelMapV2"):
         dataset = Dataset.range(3).apply(testing.assert_next([name])).map(lambda x: x, num_parallel_calls=2)
         assert len(list(dataset)) == 3
@@ -262,7 +262,7 @@ def test_what_follows_is_named_with_or_without_the_version_of_its_op():
 
 
 def test_nothing_is_made_parallel_where_autotuning_is_off():
-    from penstock.data.experimental.ops import testing
+    from penstock._src.data.experimental.ops import testing
 
     def begun(enabled, following):
         options = Options()

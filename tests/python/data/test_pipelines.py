@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context
-from penstock.framework import random_seed
+from penstock._src.graph import context
+from penstock._src.graph import random_seed
 
 HERE = os.path.join(os.path.dirname(__file__), "..", "..", "oracle", "pipelines")
 sys.path.insert(0, HERE)

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.data.experimental.ops.global_shuffle_op import _global_shuffle
-from penstock.eager import context
+from penstock._src.data.experimental.ops.global_shuffle_op import _global_shuffle
+from penstock._src.graph import context
 
 Dataset = tf.data.Dataset
 at = tf.data.experimental.at

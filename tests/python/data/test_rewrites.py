@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.data.experimental.ops import optimization
-from penstock.data.experimental.ops.distribute import _AutoShardDataset
-from penstock.data.ops.options import AutoShardPolicy
-from penstock.eager import context
+from penstock._src.data.experimental.ops import optimization
+from penstock._src.data.experimental.ops.distribute import _AutoShardDataset
+from penstock._src.data.ops.options import AutoShardPolicy
+from penstock._src.graph import context
 
 Dataset = tf.data.Dataset
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 Dataset = tf.data.Dataset
 

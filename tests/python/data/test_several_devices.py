@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.data.ops.multi_device_iterator_ops import MultiDeviceIterator
+from penstock._src.data.ops.multi_device_iterator_ops import MultiDeviceIterator
 
 Dataset = tf.data.Dataset
 
@@ -37,7 +37,7 @@ def test_a_device_asks_alone(session):
 
 EAGER = """
 import penstock as tf
-from penstock.data.ops import multi_device_iterator_ops as m
+from penstock._src.data.ops import multi_device_iterator_ops as m
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 3)
 pairs = tf.data.Dataset.zip((tf.data.Dataset.range(4), tf.data.Dataset.range(4)))

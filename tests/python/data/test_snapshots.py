@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 Dataset = tf.data.Dataset
 THEIRS = os.path.join(os.path.dirname(__file__), "saved_by_tensorflow")
@@ -72,7 +72,7 @@ def test_saved_shards_and_other_structures(tmp_path):
 
 
 def test_saving_goes_on_where_it_was_interrupted(tmp_path):
-    from penstock.data.experimental.ops.io import _SaveDataset
+    from penstock._src.data.experimental.ops.io import _SaveDataset
     path = str(tmp_path / "saved")
     saving = iter(_SaveDataset(Dataset.range(10), path, None, None))
     for _ in range(4):

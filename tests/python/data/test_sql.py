@@ -4,7 +4,7 @@ import sqlite3
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 Dataset = tf.data.Dataset
 

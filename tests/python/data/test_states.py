@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.data.ops import dataset_ops
-from penstock.eager import context
+from penstock._src.data.ops import dataset_ops
+from penstock._src.graph import context
 
 Dataset = dataset_ops.DatasetV2
 

@@ -4,8 +4,8 @@ import glob
 import pytest
 
 import penstock.v1 as tf
-from penstock.data.experimental.ops import stats_aggregator
-from penstock.eager import context
+from penstock._src.data.experimental.ops import stats_aggregator
+from penstock._src.graph import context
 
 Dataset = tf.data.Dataset
 experimental = tf.data.experimental

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.data.experimental.ops import counter, readers as more_readers
-from penstock.data.ops import dataset_ops, readers
-from penstock.framework import config, mode, tf2
+from penstock._src.data.experimental.ops import counter, readers as more_readers
+from penstock._src.data.ops import dataset_ops, readers
+from penstock._src.graph import config
+from penstock._src.base import mode, tf2
 
 Dataset = dataset_ops.DatasetV2
 

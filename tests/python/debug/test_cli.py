@@ -4,9 +4,9 @@ import math
 import numpy as np
 import pytest
 
-from penstock.debug.cli import analyzer_cli, cli_config, cli_shared, command_parser, debugger_cli_common, evaluator
-from penstock.debug.cli import readline_ui, tensor_format
-from penstock.debug.lib import common, debug_data, debug_graphs
+from penstock._src.debug.cli import analyzer_cli, cli_config, cli_shared, command_parser, debugger_cli_common, evaluator
+from penstock._src.debug.cli import readline_ui, tensor_format
+from penstock._src.debug.lib import common, debug_data, debug_graphs
 
 NAMES = {"parse": command_parser, "shared": cli_shared, "form": tensor_format, "common": debugger_cli_common,
          "graphs": debug_graphs, "lib": common, "data": debug_data, "evaluator": evaluator, "np": np}

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock import debug as tf_debug
-from penstock.debug.lib import debug_data, debug_utils
+from penstock._src import debug as tf_debug
+from penstock._src.debug.lib import debug_data, debug_utils
 from penstock.proto import config_pb2
 
 
@@ -135,7 +135,7 @@ def test_dumps_stop_at_the_limit(tmp_path):
     """Values of 4 bytes: two stay below 10 bytes, the third reaches them (TensorFlow 1.15.5)."""
     program = """
 import penstock.v1 as tf
-from penstock.debug.lib import debug_utils
+from penstock._src.debug.lib import debug_utils
 from penstock.proto import config_pb2
 delta = tf.constant(1.0, name="delta") + 0.0
 def run(reset=False):

@@ -8,7 +8,7 @@ import pytest
 
 import penstock as tf2
 import penstock.v1 as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_moved_values_and_integers_pass(checking):
 def test_placement_is_logged():
     program = """
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 assert not tf.debugging.get_log_device_placement()
 tf.debugging.set_log_device_placement(True)
 tf.exp(tf.constant([1.0]))

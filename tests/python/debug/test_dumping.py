@@ -10,7 +10,7 @@ import pytest
 import penstock.v2 as tf
 from penstock import _core
 from penstock import proto
-from penstock.framework import op_callbacks
+from penstock._src.graph import op_callbacks
 
 
 pytestmark = pytest.mark.usefixtures("version_two")

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import penstock.v1 as v1
-from penstock import distribute
 from penstock.compat import v2 as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
-D = distribute
+D = tf.distribute
 STRATEGIES = {"one_device": lambda: v1.distribute.OneDeviceStrategy("/cpu:0"),
               "mirrored": lambda: v1.distribute.MirroredStrategy()}
 

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import backprop, context, jacobian
+from penstock._src.gradient import backprop
+from penstock._src.graph import context
+from penstock._src.parallel_for import jacobians as jacobian
 
 
 @pytest.fixture(autouse=True)
@@ -205,7 +207,7 @@ def test_a_variable_given_to_a_custom_gradient_is_an_argument():
 
 def test_attributes_are_made_as_the_op_has_them():
     from penstock.alias import pywrap_tensorflow as pywrap
-    from penstock.eager import backprop
+    from penstock._src.gradient import backprop
     assert backprop.op_attr_type("Add", "T") == pywrap.TF_ATTR_TYPE == 4
     assert backprop.op_attr_type("MaxPool", "ksize") == [pywrap.TF_ATTR_INT]
     assert backprop.make_attr([pywrap.TF_ATTR_TYPE], [1, tf.int32]) == [tf.float32, tf.int32]

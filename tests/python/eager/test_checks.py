@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context
-from penstock.ops import gradient_checker_v2
+from penstock._src.graph import context
+from penstock._src.parallel_for import gradient_checker_v2
 
 
 @pytest.fixture(autouse=True)

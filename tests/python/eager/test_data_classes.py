@@ -4,7 +4,7 @@ import dataclasses
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 
 @pytest.fixture(autouse=True)

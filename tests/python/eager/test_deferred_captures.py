@@ -2,8 +2,9 @@
 import pytest
 
 import penstock as tf
-from penstock.eager import context
-from penstock.framework import ops, tf2
+from penstock._src.graph import context
+from penstock._src.graph import ops
+from penstock._src.base import tf2
 
 
 @pytest.fixture(autouse=True)

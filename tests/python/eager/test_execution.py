@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 
 @pytest.fixture(autouse=True)
@@ -156,7 +156,7 @@ def test_ops_for_devices_that_are_not_there_run_on_the_host(hard_placement):
 
 
 def test_the_class_of_values_makes_constants():
-    from penstock.framework import eager_tensor
+    from penstock._src.graph import eager_tensor
     assert isinstance(tf.constant(1) + 1, eager_tensor.EagerTensor)
     made = eager_tensor.EagerTensor(np.float32([1.5, 2]), device="/cpu:0", dtype=tf.float64)
     assert made.dtype == tf.float64 and made.numpy().tolist() == [1.5, 2]
@@ -185,9 +185,9 @@ def test_tensors_of_two_types_do_not_mix():
 
 def test_a_context_taken_away_is_made_anew(monkeypatch):
     """As programs do that divide devices anew in their tests."""
-    from penstock.eager import context as context_module
-    from penstock.framework import ops as ops_module
-    from penstock.framework.mode import mode
+    from penstock._src.graph import context as context_module
+    from penstock._src.graph import ops as ops_module
+    from penstock._src.base.mode import mode
     monkeypatch.setattr(mode, "eager", True)
     before = context_module.context()
     tf.set_random_seed(1)

@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context, forwardprop
+from penstock._src.graph import context
+from penstock._src.gradient import forwardprop
 
 
 @pytest.fixture(autouse=True)

@@ -8,11 +8,11 @@ import pytest
 
 import penstock as tf
 from penstock.compat import v1
-from penstock.eager import context
-from penstock.eager import function as function_lib
-from penstock.eager import lift_to_graph
-from penstock.eager import wrap_function
-from penstock.framework import tf2
+from penstock._src.graph import context
+from penstock._src.tf_function import function as function_lib
+from penstock._src.function import lift_to_graph
+from penstock._src.tf_function import wrap_function
+from penstock._src.base import tf2
 
 
 @pytest.fixture(autouse=True)
@@ -578,7 +578,7 @@ def test_types_must_agree_eagerly():
 
 def test_calls_are_cancelled():
     import threading
-    from penstock.eager import cancellation
+    from penstock._src.graph import cancellation
     queue = v1.FIFOQueue(1, [tf.int32])
     f = tf.function(lambda: queue.dequeue())
     manager = cancellation.CancellationManager()

@@ -5,8 +5,8 @@ import inspect
 import pytest
 
 import penstock as tf
-from penstock.eager import context
-from penstock.util import tf_decorator
+from penstock._src.graph import context
+from penstock._src.base import tf_decorator
 
 SPEC = tf.TensorSpec
 
@@ -179,7 +179,7 @@ def test_parameters_behind_one_that_a_partial_binds_by_its_name():
 
 
 def test_tensors_of_another_type_or_shape_within_structures(monkeypatch):
-    from penstock.framework import tf2
+    from penstock._src.base import tf2
     monkeypatch.setattr(tf2, "enabled", lambda: True)
     f = tf.function(lambda x: x)
     trace = f.get_concrete_function({"a": SPEC([None], tf.int32)})
@@ -199,7 +199,7 @@ def test_tensors_of_another_type_or_shape_within_structures(monkeypatch):
 
 
 def test_a_function_of_what_is_a_function_already(monkeypatch):
-    from penstock.framework import tf2
+    from penstock._src.base import tf2
     monkeypatch.setattr(tf2, "enabled", lambda: True)
 
     class Minus:
@@ -221,7 +221,7 @@ def test_a_function_of_what_is_a_function_already(monkeypatch):
     assert trace(tf.constant([1.0, 2.0])).numpy().tolist() == [2.0, 3.0]  # eagerly nothing is checked
     with pytest.raises(TypeError, match=r"Can not cast TensorSpec\(shape=\(2,\).* to TensorSpec\(shape=\(1,\)"):
         tf.function(lambda: trace(tf.constant([1.0, 2.0])))()
-    from penstock.ops.variable_spec import VariableSpec
+    from penstock._src.graph.variable_spec import VariableSpec
     with pytest.raises(TypeError, match="input_signature doesn't support VariableSpec"):
         tf.function(lambda v: v, input_signature=[VariableSpec([], tf.int32)])
 

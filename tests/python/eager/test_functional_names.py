@@ -2,8 +2,8 @@
 import pytest
 
 import penstock as tf
-from penstock.eager import context
-from penstock.ops.map_fn import map_fn_v2
+from penstock._src.graph import context
+from penstock._src.control_flow.map_fn import map_fn_v2
 
 
 @pytest.fixture(autouse=True)

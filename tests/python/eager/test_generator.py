@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from penstock import v2 as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import pytest
 
 import penstock.v1 as v1  # first: beside it the tests of this process are version 1's
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@ TensorFlow 2.21 gives them too."""
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 VALUE = [2.0, 3.0]
 

@@ -2,7 +2,7 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import monitoring
+from penstock._src.graph import monitoring
 
 
 def test_cells_belong_to_labels():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.framework.mode import mode
+from penstock._src.base.mode import mode
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 
 @pytest.fixture(autouse=True)
@@ -144,11 +144,11 @@ def test_every_row_of_the_table_of_functions_exists():
     from penstock.api import dispatch_rows
     for target, kind in dispatch_rows.ROWS["ragged"].items():
         module, _, name = target.partition(":")
-        assert callable(getattr(importlib.import_module("penstock." + module), name)), target
+        assert callable(getattr(importlib.import_module("penstock._src." + module), name)), target
         if kind not in ("unary", "list", "binary", "assert"):
             module, _, name = kind.partition(".")
             module = "ragged_version_one" if module == "v1" else module
-            assert callable(getattr(importlib.import_module("penstock.ops.ragged." + module), name)), kind
+            assert callable(getattr(importlib.import_module("penstock._src.ops.ragged." + module), name)), kind
 
 
 @pytest.mark.parametrize("rows", [[[1, 2], [], [3]], [[[1], [2, 3]], [], [[4], []]]])

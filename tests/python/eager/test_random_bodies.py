@@ -4,9 +4,9 @@ import pytest
 
 import penstock.v1 as v1
 import penstock as tf
-from penstock.eager import context
-from penstock.framework import function
-from penstock.ops import functional_calls
+from penstock._src.graph import context
+from penstock._src.function import function
+from penstock._src.control_flow import functional_calls
 
 
 @pytest.fixture(autouse=True)

@@ -43,7 +43,7 @@ def _filled_table(table):
 
 def v1_staging_area():
     """One that holds a tensor."""
-    from penstock.ops import data_flow_ops
+    from penstock._src.ops.queues import data_flow_ops
     data_flow_ops.StagingArea([v2.float32]).put([v2.ones([SIZE])])
 
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 

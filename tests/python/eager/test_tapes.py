@@ -3,9 +3,11 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import backprop, backprop_util, context, record
-from penstock.framework import errors, indexed_slices, tf2
-from penstock.framework import test_util
+from penstock._src.gradient import backprop, backprop_util, record
+from penstock._src.graph import context
+from penstock._src.graph import errors, indexed_slices
+from penstock._src.base import tf2
+from penstock._src.testing import test_util
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
-from penstock.framework import tf2
-from penstock.framework.mode import mode
+from penstock._src.graph import context
+from penstock._src.base import tf2
+from penstock._src.base.mode import mode
 
 
 @pytest.fixture(autouse=True)

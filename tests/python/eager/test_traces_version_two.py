@@ -5,8 +5,8 @@ import logging
 import pytest
 
 import penstock as tf
-from penstock.eager import context
-from penstock.framework import tf2
+from penstock._src.graph import context
+from penstock._src.base import tf2
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,9 @@ import pytest
 
 import penstock as tf2
 import penstock.v1 as tf
-from penstock.eager import context
-from penstock.ops import template, variable_scope
+from penstock._src.graph import context
+from penstock._src.checkpoint import template
+from penstock._src.ops.state import variable_scope
 
 
 @pytest.fixture(autouse=True)

@@ -7,13 +7,13 @@ import pytest
 
 import penstock.v1 as tf
 from penstock.compat import v2 as version_two
-from penstock.feature_column import dense_columns
-from penstock.feature_column import dense_features
-from penstock.feature_column import dense_features_v2
-from penstock.feature_column import feature_column_v2 as v2
-from penstock.feature_column import sequence_feature_column
-from penstock.feature_column import serialization
-from penstock.framework import tf2
+from penstock._src.feature_column import dense_columns
+from penstock._src.feature_column import dense_features
+from penstock._src.feature_column import dense_features_v2
+from penstock._src.feature_column import feature_column_v2 as v2
+from penstock._src.feature_column import sequence_feature_column
+from penstock._src.feature_column import serialization
+from penstock._src.base import tf2
 
 fc = tf.feature_column
 

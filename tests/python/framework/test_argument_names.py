@@ -6,9 +6,9 @@ import pytest
 
 import penstock.v1 as tf
 from penstock.compat import v2 as version_two
-from penstock.framework import errors
-from penstock.framework import tf2
-from penstock.lib.io import file_io
+from penstock._src.graph import errors
+from penstock._src.base import tf2
+from penstock._src.files import file_io
 
 
 @pytest.mark.parametrize("make, expected", [

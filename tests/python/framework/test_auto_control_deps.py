@@ -2,7 +2,7 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework import auto_control_deps
+from penstock._src.function import auto_control_deps
 
 
 @pytest.mark.parametrize("outer, inner, expected", [

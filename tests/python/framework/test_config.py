@@ -9,9 +9,9 @@ import pytest
 
 import penstock
 import penstock.v1 as tf
-from penstock.eager import context
-from penstock.framework import config
-from penstock.framework import tf2
+from penstock._src.graph import context
+from penstock._src.graph import config
+from penstock._src.base import tf2
 
 NUM_CORES = len(os.sched_getaffinity(0))
 

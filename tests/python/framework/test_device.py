@@ -1,10 +1,10 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework import device
-from penstock.framework import device_spec
-from penstock.framework import importer
-from penstock.framework.device import DeviceSpecV1, DeviceSpecV2
+from penstock._src.graph import device
+from penstock._src.graph import device_spec
+from penstock._src.function import importer
+from penstock._src.graph.device import DeviceSpecV1, DeviceSpecV2
 from penstock.proto import graph_pb2
 
 

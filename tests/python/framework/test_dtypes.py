@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from penstock.framework import dtypes
+from penstock._src.graph import dtypes
 
 # TensorFlow's types.proto.
 NUMBERS = {"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7, "complex64": 8,

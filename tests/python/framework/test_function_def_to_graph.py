@@ -2,9 +2,10 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context, def_function, graph_only_ops
-from penstock.framework import function_def_to_graph as module
-from penstock.framework import graph_to_function_def
+from penstock._src.graph import context, graph_only_ops
+from penstock._src.tf_function import def_function
+from penstock._src.function import function_def_to_graph as module
+from penstock._src.function import graph_to_function_def
 
 
 @def_function.function

@@ -2,10 +2,11 @@
 import numpy as np
 import pytest
 
-from penstock.client import session
-from penstock.framework import dtypes, gen, importer, ops, tensor_util
-from penstock.framework.constant_op import constant_v1 as constant
-from penstock.framework.tensor import Tensor
+from penstock._src.session import session
+from penstock._src.graph import dtypes, gen, ops, tensor_util
+from penstock._src.function import importer
+from penstock._src.graph.constant_op import constant_v1 as constant
+from penstock._src.graph.tensor import Tensor
 
 
 @pytest.fixture(autouse=True)
@@ -211,7 +212,7 @@ def test_graph_def_round_trip(graph):
     assert [(n.name, n.op, list(n.input), n.device) for n in graph_def.node] == [
         ("a", "Const", [], "/device:CPU:0"), ("sum", "AddV2", ["a", "a"], "")]
     assert graph_def.versions.producer == 134
-    from penstock.framework import importer
+    from penstock._src.function import importer
     with ops.Graph().as_default() as other:
         a2, total = importer.import_graph_def(graph_def, return_elements=["a", "sum:0"])
         assert a2.name == "import/a" and total.name == "import/sum:0" and total.shape.as_list() == [2]
@@ -225,7 +226,7 @@ def test_graph_def_round_trip(graph):
 
 
 def test_op_seeds_count_operations(graph):
-    from penstock.framework import random_seed
+    from penstock._src.graph import random_seed
     assert random_seed.get_seed(None) == (None, None) and random_seed.get_seed(4) == (87654321, 4)
     random_seed.set_random_seed(7)
     assert random_seed.get_seed(None) == (7, 0)
@@ -306,8 +307,8 @@ def test_scopes_of_odd_names():
 
 
 def test_resources_are_found_in_collections():
-    from penstock.client.session import Session
-    from penstock.ops import resources
+    from penstock._src.session.session import Session
+    from penstock._src.ops.state import resources
     with ops.Graph().as_default():
         ready, made = constant(False), gen.no_op(name="make")
         resources.register_resource(constant(1, name="handle"), made, ready)
@@ -323,7 +324,7 @@ def test_resources_are_found_in_collections():
 def test_imported_operations_lie_where_their_group_does():
     from google.protobuf import text_format
     from penstock import proto
-    from penstock.framework import importer
+    from penstock._src.function import importer
     nodes = "".join(f"node {{ name: '{n}' op: 'NoOp' {d} attr {{ key: '_class' value {{ list {{ s: 'loc:@A' }} }} }} }}"
                     for n, d in (("B", "device: '/device:CPU:1'"), ("A", "DEVICE")))
     for device, expected in (("device: '/device:CPU:0'", "/device:CPU:0"), ("", "")):

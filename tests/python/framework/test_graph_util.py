@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework import convert_to_constants
-from penstock.framework import dtypes
-from penstock.framework import graph_util
-from penstock.framework import meta_graph
+from penstock._src.tools import convert_to_constants
+from penstock._src.graph import dtypes
+from penstock._src.function import graph_util
+from penstock._src.checkpoint import meta_graph
 from penstock.proto import graph_pb2
 
 

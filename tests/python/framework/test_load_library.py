@@ -2,7 +2,7 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.util import tf_stack
+from penstock._src.base import tf_stack
 
 
 @pytest.mark.parametrize("load", [tf.load_op_library, tf.load_library, tf.load_file_system_library])

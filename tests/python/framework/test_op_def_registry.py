@@ -1,7 +1,7 @@
 """Definitions of ops by name."""
 import pytest
 
-from penstock.framework import op_def_registry
+from penstock._src.graph import op_def_registry
 from penstock.proto import op_def_pb2
 
 

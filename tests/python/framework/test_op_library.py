@@ -2,8 +2,8 @@ import inspect
 
 import pytest
 
-from penstock.framework import dtypes, gen, op_library, ops, raw_ops
-from penstock.framework.constant_op import constant_v1 as constant
+from penstock._src.graph import dtypes, gen, op_library, ops, raw_ops
+from penstock._src.graph.constant_op import constant_v1 as constant
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v2 as tf
-from penstock.framework.mode import mode
+from penstock._src.base.mode import mode
 
 
 @pytest.fixture

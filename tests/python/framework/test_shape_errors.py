@@ -2,8 +2,10 @@
 import pytest
 
 import penstock as tf
-from penstock.framework import ops
-from penstock.ops import array_ops, map_fn, nn_activation, nn_loss
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import map_fn
+from penstock._src.ops.nn import nn_activation, nn_loss
 
 
 def told(call, error=ValueError):
@@ -21,7 +23,7 @@ def told(call, error=ValueError):
      "Squeeze", "[2,3]"),
 ])
 def test_the_node_is_told_in_the_words_of_the_version(call, what, node, op, shapes, monkeypatch):
-    from penstock.framework import tf2
+    from penstock._src.base import tf2
     assert told(call).startswith(f"{what} for '{node}' (op: '{op}') with input shapes: {shapes}")
     monkeypatch.setattr(tf2, "enabled", lambda: True)
     text = told(call)
@@ -59,7 +61,7 @@ def test_shapes_that_contradict_what_is_known():
      "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype=<dtype: 'int32'>"),
 ])
 def test_arguments_are_refused_in_the_words_of_the_version(call, first, second, monkeypatch):
-    from penstock.framework import tf2
+    from penstock._src.base import tf2
     assert told(call).startswith(first)
     monkeypatch.setattr(tf2, "enabled", lambda: True)
     assert told(call).startswith(second)

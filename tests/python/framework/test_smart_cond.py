@@ -2,7 +2,7 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework.smart_cond import smart_case, smart_cond
+from penstock._src.control_flow.smart_cond import smart_case, smart_cond
 
 
 def never():

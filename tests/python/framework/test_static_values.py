@@ -1,8 +1,8 @@
 """What is known of values while a graph is built."""
 import penstock.v1 as tf
 
-from penstock.framework import tensor_util
-from penstock.framework import tf2
+from penstock._src.graph import tensor_util
+from penstock._src.base import tf2
 
 
 def _known():

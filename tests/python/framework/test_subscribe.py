@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework.subscribe import subscribe
+from penstock._src.tools.subscribe import subscribe
 
 
 def test_side_effects():

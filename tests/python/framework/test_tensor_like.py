@@ -1,7 +1,7 @@
 """What counts as a tensor by its class, as programs of version 1 ask."""
 import penstock.v1 as tf
-from penstock.framework import ops
-from penstock.framework import tensor_like
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_like
 
 
 def test_values_of_a_graph_are_like_tensors():

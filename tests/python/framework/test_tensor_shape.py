@@ -1,7 +1,7 @@
 import pytest
 
-from penstock.framework import tensor_shape
-from penstock.framework.tensor_shape import Dimension, TensorShape
+from penstock._src.graph import tensor_shape
+from penstock._src.graph.tensor_shape import Dimension, TensorShape
 
 
 def test_arithmetic_with_the_unknown_is_unknown():

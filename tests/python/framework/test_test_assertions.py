@@ -2,7 +2,7 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.platform import googletest
+from penstock._src.testing import googletest
 
 case = tf.test.TestCase()
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
-from penstock.framework import test_util
+from penstock._src.graph import context
+from penstock._src.testing import test_util
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,8 @@ import numpy as np
 import penstock.v1 as tf
 import pytest
 
-from penstock.eager import context
-from penstock.framework import test_util
+from penstock._src.graph import context
+from penstock._src.testing import test_util
 
 
 def run(case_class):
@@ -122,9 +122,9 @@ def test_methods_of_one_mode():
 
 def test_a_reset_within_a_graph_leaves_an_eager_program_in_graph_mode():
     """As tests of libraries do that call setUp in between."""
-    from penstock.eager.context import executing_eagerly
-    from penstock.framework import defaults
-    from penstock.framework.mode import mode
+    from penstock._src.graph.context import executing_eagerly
+    from penstock._src.graph import defaults
+    from penstock._src.base.mode import mode
     eager, mode.eager = mode.eager, True
     try:
         with tf.Graph().as_default():

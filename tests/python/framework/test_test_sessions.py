@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework.mode import mode
+from penstock._src.base.mode import mode
 
 
 class Case(tf.test.TestCase):

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework import composite_tensor, tensor_spec, type_spec
-from penstock.util import nest
+from penstock._src.graph import composite_tensor, tensor_spec, type_spec
+from penstock._src.base import nest
 
 
 class Pair:

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.compiler import xla_ops
-from penstock.eager import context
+from penstock._src.distribute.compiler import xla_ops
+from penstock._src.graph import context
 
 
 @pytest.mark.parametrize("start, wanted", [([1, 0], (1, 0)), ([3, 1], (2, 1)), ([-2, 9], (0, 2))])

@@ -60,7 +60,7 @@ def loop():
 
 
 def functions():
-    from penstock.framework import function
+    from penstock._src.function import function
 
     @function.Defun(tf.float32, func_name="Inner")
     def inner(x):

@@ -118,5 +118,5 @@ loaded.fit(data, np.ones((4, 3)), verbose=0)
 
 
 def test_internal_modules_stand_under_tensorflows_names():
-    from penstock.keras.engine import network, training
+    from penstock._src.keras.engine import network, training
     assert tf.keras.Model is training.Model and issubclass(training.Model, network.Network)

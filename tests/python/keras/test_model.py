@@ -39,7 +39,7 @@ def test_init_of_the_base_comes_first():
 
 
 def test_what_is_set_without_tracking_is_no_part():
-    from penstock.training.tracking import base
+    from penstock._src.ops.state import base
 
     class Holder(tf.keras.Model):
         @base.no_automatic_dependency_tracking

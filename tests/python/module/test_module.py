@@ -2,8 +2,9 @@
 import pytest
 
 import penstock as tf
-from penstock.eager import context
-from penstock.framework import composite_tensor, ops, tf2, type_spec
+from penstock._src.graph import context
+from penstock._src.graph import composite_tensor, ops, type_spec
+from penstock._src.base import tf2
 
 
 @pytest.fixture(autouse=True)

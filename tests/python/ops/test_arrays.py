@@ -117,7 +117,7 @@ def test_refused_when_built(build, error, message):
 
 
 def test_rows_in_place():
-    from penstock.ops import inplace_ops
+    from penstock._src.ops.queues import inplace_ops
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.zeros([4, 2])
         y = inplace_ops.inplace_update(x, [0, -1], [[1.0, 2.0], [3.0, 4.0]])

@@ -4,7 +4,7 @@ import threading
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 pytestmark = pytest.mark.usefixtures("version_two")
 

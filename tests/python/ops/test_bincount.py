@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
-from penstock.ops import bincount_ops
+from penstock._src.graph import context
+from penstock._src.ops.ragged import bincount_ops
 
 ROWS = [[1, 2, 2], [], [0, 5]]
 FLAT = [value for row in ROWS for value in row]

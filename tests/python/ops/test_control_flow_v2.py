@@ -4,10 +4,10 @@ import pytest
 
 import penstock.v1 as v1  # first: beside it the tests of this process are version 1's
 import penstock as tf
-from penstock.eager import context
-from penstock.framework import tf2
-from penstock.ops import cond_v2
-from penstock.ops import while_v2
+from penstock._src.graph import context
+from penstock._src.base import tf2
+from penstock._src.control_flow import cond_v2
+from penstock._src.control_flow import while_v2
 
 
 @pytest.fixture(autouse=True)
@@ -311,7 +311,7 @@ def test_a_custom_gradient_in_a_loop_of_a_graph():
 
 
 def test_programs_switch_by_the_variable_of_the_module():
-    from penstock.ops import control_flow_util
+    from penstock._src.graph import control_flow_util
     before = control_flow_util.ENABLE_CONTROL_FLOW_V2
     try:
         for on, op in ((True, "While"), (False, "Exit")):

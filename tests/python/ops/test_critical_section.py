@@ -48,7 +48,7 @@ def test_sections_that_share_resources_are_refused():
 def test_in_functions():
     with tf.Graph().as_default():
         pass
-    with penstock.eager.context.eager_mode():
+    with penstock._src.graph.context.eager_mode():
         section, v = penstock.CriticalSection(), penstock.Variable(1.0)
 
         @penstock.function

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 LOGITS = np.array([
     [[1.789, 0.437, 0.096, -1.863], [-0.277, -0.355, -0.083, -0.627]],

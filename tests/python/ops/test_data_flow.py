@@ -6,7 +6,7 @@ import pytest
 
 import penstock.v1 as tf
 from penstock import _core
-from penstock.ops import data_flow_ops
+from penstock._src.ops.queues import data_flow_ops
 
 
 @pytest.fixture(autouse=True)

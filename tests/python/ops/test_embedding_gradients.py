@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 
 @pytest.mark.parametrize("in_a_loop", [False, True])

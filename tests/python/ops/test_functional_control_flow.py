@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework import function
-from penstock.ops import functional_calls
+from penstock._src.function import function
+from penstock._src.control_flow import functional_calls
 
 
 @pytest.fixture(autouse=True)

@@ -109,7 +109,7 @@ def test_compute_gradient(session):
 
 
 def test_compute_gradient_of_a_function(session):
-    from penstock.ops import gradient_checker_v2
+    from penstock._src.parallel_for import gradient_checker_v2
     with session.as_default():
         x, y = np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])
         theoretical, numeric = gradient_checker_v2.compute_gradient(lambda a, b: tf.matmul(b, a), [x, y])
@@ -119,7 +119,7 @@ def test_compute_gradient_of_a_function(session):
 
 
 def test_compute_gradient_of_a_transposed_array(session):
-    from penstock.ops import gradient_checker_v2
+    from penstock._src.parallel_for import gradient_checker_v2
     with session.as_default():
         x = np.arange(6.0).reshape(2, 3).T
         column = np.array([[1.0], [2.0]])
@@ -172,7 +172,7 @@ def test_sums_lie_with_their_first_summand(session):
 
 
 def test_a_function_with_a_gradient_in_python(session):
-    from penstock.framework.function import Defun
+    from penstock._src.function.function import Defun
 
     @Defun(tf.float32, python_grad_func=lambda op, dy: [3 * dy * op.inputs[0]])
     def square(x):
@@ -183,7 +183,7 @@ def test_a_function_with_a_gradient_in_python(session):
 
 
 def test_dependent_variables():
-    from penstock.ops.custom_gradient import get_dependent_variables
+    from penstock._src.gradient.custom_gradient import get_dependent_variables
     with tf.Graph().as_default():
         used, fixed, other = tf.Variable(1.0), tf.Variable(1.0, trainable=False), tf.Variable(1.0)
         x = other * 2.0
@@ -194,8 +194,8 @@ def test_dependent_variables():
 
 
 def test_gradients_inside_of_functions(session):
-    from penstock.eager import function
-    from penstock.framework.function import Defun
+    from penstock._src.tf_function import function
+    from penstock._src.function.function import Defun
     x1, x2 = tf.constant(1.0), tf.constant(2.0)
     x3 = x1 * x2
 

@@ -253,7 +253,7 @@ def test_empty_batches_are_images_in_version_two(version_two):
 
 
 def test_the_middle_of_images_by_a_tensor(version_two):
-    from penstock.eager import def_function
+    from penstock._src.tf_function import def_function
     image = np.arange(2 * 8 * 12 * 1, dtype=np.float32).reshape(2, 8, 12, 1)
     cropped = def_function.function(tf.image.central_crop)
     for fraction, rows, columns in ((0.5, slice(2, 6), slice(3, 9)), (0.7, slice(1, 7), slice(1, 11)),

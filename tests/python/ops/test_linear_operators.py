@@ -195,7 +195,7 @@ def test_low_rank_updates_of_positive_operators():
 
 
 def test_sums_of_operators_stay_as_cheap_as_they_can():
-    from penstock.ops.linalg import linear_operator_addition as addition
+    from penstock._src.ops.linear_operators import linear_operator_addition as addition
     with tf.Graph().as_default(), tf.Session() as sess:
         lower = L.LinearOperatorLowerTriangular([[1.0, 0.0], [2.0, 3.0]])
         diagonal = L.LinearOperatorDiag([1.0, 2.0], is_positive_definite=True)
@@ -225,10 +225,10 @@ def test_sums_of_operators_stay_as_cheap_as_they_can():
 
 def test_operators_are_made_of_tensors():
     import penstock.v2 as tf2
-    from penstock.eager.context import eager_mode
-    from penstock.ops import variable_utils
-    from penstock.ops.linalg import base
-    from penstock.util import nest
+    from penstock._src.graph.context import eager_mode
+    from penstock._src.ops.state import variable_utils
+    from penstock._src.ops.linear_operators import base
+    from penstock._src.base import nest
     with eager_mode():
         diagonal = L.LinearOperatorDiag([1.0, 2.0])
         assert repr(diagonal._type_spec) == (

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework import tf2
-from penstock.ops import lookup_ops
+from penstock._src.base import tf2
+from penstock._src.ops.lookup import lookup_ops
 
 
 @pytest.fixture(autouse=True)

@@ -2,10 +2,10 @@
 import pytest
 
 import penstock as tf
-from penstock.eager import context
-from penstock.framework import tf2
-from penstock.ops import functional_ops, map_fn
-from penstock.ops.ragged import ragged_map_ops
+from penstock._src.graph import context
+from penstock._src.base import tf2
+from penstock._src.control_flow import functional_ops, map_fn
+from penstock._src.ops.ragged import ragged_map_ops
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 linalg = tf.linalg
 RNG = np.random.default_rng(3)
@@ -243,7 +243,7 @@ def test_operators_are_modules():
 
 
 def test_blocks_along_the_diagonal_that_are_not_square(monkeypatch):
-    monkeypatch.setattr("penstock.framework.tf2.enabled", lambda: True)
+    monkeypatch.setattr("penstock._src.base.tf2.enabled", lambda: True)
     a, b = RNG.normal(size=(2, 3)), RNG.normal(size=(4, 2))
     operator = linalg.LinearOperatorBlockDiag([linalg.LinearOperatorFullMatrix(a), linalg.LinearOperatorFullMatrix(b)])
     dense = np.block([[a, np.zeros((2, 2))], [np.zeros((4, 3)), b]])

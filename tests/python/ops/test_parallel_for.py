@@ -4,8 +4,8 @@ import pytest
 
 import penstock.v1 as v1  # first: beside it the tests of this process are version 1's
 import penstock as tf
-from penstock.eager import context
-from penstock.ops import parallel_for
+from penstock._src.graph import context
+from penstock._src import parallel_for
 
 
 @pytest.fixture(autouse=True)
@@ -225,7 +225,7 @@ def test_elements_of_size_one_whose_shape_is_not_known():
 
 
 def test_numbers_of_parallel_iterations():
-    from penstock.ops.parallel_for import control_flow_ops
+    from penstock._src.parallel_for import control_flow_ops
     with pytest.raises(ValueError, match="Use `for_loop` instead"):
         control_flow_ops.pfor(lambda i: 1, 8, parallel_iterations=1)
     with pytest.raises(ValueError, match="positive integer"):

@@ -2,8 +2,8 @@
 import pytest
 
 import penstock as tf
-from penstock.eager import context
-from penstock.framework import tf2
+from penstock._src.graph import context
+from penstock._src.base import tf2
 
 Ragged = tf.io.RaggedFeature
 

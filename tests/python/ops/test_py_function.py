@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +90,7 @@ def test_as_a_decorator(function):
 
 
 def test_a_variables_handle_as_an_argument():
-    from penstock.eager import context
+    from penstock._src.graph import context
     with context.eager_mode():
         v = tf.Variable([2.0, 3.0])
 

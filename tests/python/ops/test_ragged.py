@@ -225,7 +225,7 @@ def test_gradient_without_partitions_is_refused():
 
 
 def test_functions_of_ops_take_ragged_tensors():
-    from penstock.framework import gen
+    from penstock._src.graph import gen
     x = tf.ragged.constant([[1, 2], [4]])
     mask = gen.logical_and(x > 1, x < 4)
     assert run(mask).to_list() == [[False, True], [False]]

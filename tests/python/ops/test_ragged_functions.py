@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 
 @pytest.fixture(autouse=True)
@@ -213,7 +213,7 @@ def test_uniform_dimensions_are_known_behind_functions():
 
 
 def test_lengths_of_rows_that_are_all_the_same_stay_known(monkeypatch):
-    monkeypatch.setattr("penstock.framework.tf2.enabled", lambda: True)
+    monkeypatch.setattr("penstock._src.base.tf2.enabled", lambda: True)
     uniform = tf.RaggedTensor.from_tensor(np.zeros([3, 4, 5]), ragged_rank=2)
     assert uniform.shape.as_list() == [3, 4, 5] and (uniform + 1).shape.as_list() == [3, 4, 5]
     assert tf.RaggedTensor.from_tensor([[1, 0], [2, 3]], padding=0).shape.as_list() == [2, None]
@@ -245,7 +245,7 @@ def test_shapes_of_ragged_tensors_in_graphs():
 
 
 def test_rows_that_are_empty_are_filled():
-    from penstock.ops.ragged import ragged_array_ops
+    from penstock._src.ops.ragged import ragged_array_ops
     filled, empty = ragged_array_ops.fill_empty_rows(tf.ragged.constant([[], [1, 3], []], dtype=tf.int32), -1)
     assert filled.to_list() == [[-1], [1, 3], [-1]] and empty.numpy().tolist() == [True, False, True]
     with pytest.raises(TypeError, match="must be RaggedTensor"):
@@ -257,7 +257,7 @@ def test_values_of_ragged_tensors():
     assert value.values.tolist() == [1, 2**64 - 1, 2]
     parts = tf.split(tf.compat.v1.ragged.constant_value([[1], [2, 3]]), 2)
     assert [part.to_list() for part in parts] == [[[1]], [[2, 3]]]
-    from penstock.ops.ragged import ragged_where_op
+    from penstock._src.ops.ragged import ragged_where_op
     assert ragged_where_op.where_v2([True, False], [1, 2], [3, 4]).numpy().tolist() == [1, 4]
 
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.util import nest
+from penstock._src.base import nest
 
 
 @pytest.fixture(autouse=True)

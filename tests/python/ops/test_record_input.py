@@ -4,8 +4,8 @@ import collections
 import pytest
 
 import penstock.v1 as tf
-from penstock.lib.io import tf_record
-from penstock.ops import data_flow_ops
+from penstock._src.files import tf_record
+from penstock._src.ops.queues import data_flow_ops
 
 
 @pytest.fixture

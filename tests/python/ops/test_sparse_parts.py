@@ -2,8 +2,8 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework import tf2
-from penstock.ops import sparse_ops
+from penstock._src.base import tf2
+from penstock._src.ops.sparse import sparse_ops
 
 
 def run(fetches, feed=None):

@@ -82,7 +82,7 @@ def test_an_array_is_used_on_another_device(colocate):
 def test_methods_by_the_name_of_the_class():
     """Of arrays of every kind: in graphs, in eager mode, and lists in functions."""
     import penstock.v2 as tf2
-    from penstock.eager import context
+    from penstock._src.graph import context
 
     def reversed_rows(x):
         array = tf.TensorArray.unstack(tf.TensorArray(tf.float32, 2), x)

@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context
-from penstock.framework import gen
-from penstock.ops import list_ops
+from penstock._src.graph import context
+from penstock._src.graph import gen
+from penstock._src.control_flow import list_ops
 
 
 @pytest.fixture(autouse=True)

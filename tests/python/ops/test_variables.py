@@ -160,8 +160,8 @@ def test_improper_nesting():
 
 
 def test_both_kinds_of_variables_behave_like_tensors():
-    from penstock.framework import tensor_util
-    from penstock.ops import resource_variable_ops
+    from penstock._src.graph import tensor_util
+    from penstock._src.ops.state import resource_variable_ops
     with tf.Graph().as_default():
         for use_resource in (False, True):
             v = tf.Variable([1.0, 2.0], use_resource=use_resource)
@@ -170,7 +170,7 @@ def test_both_kinds_of_variables_behave_like_tensors():
 
 
 def test_constant_value_sees_as_far_as_version_1():
-    from penstock.framework import tensor_util
+    from penstock._src.graph import tensor_util
     with tf.Graph().as_default():
         two = tf.constant([2, 3])
         assert tensor_util.constant_value(tf.cast(tf.concat([two, [1]], 0), tf.int64)).tolist() == [2, 3, 1]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 
 @pytest.fixture(autouse=True)
@@ -403,7 +403,7 @@ def test_bad_axes_of_transforms():
 
 
 def test_parts_of_numbers(monkeypatch):
-    monkeypatch.setattr("penstock.framework.tf2.enabled", lambda: True)
+    monkeypatch.setattr("penstock._src.base.tf2.enabled", lambda: True)
     z = np.array([[3 + 4j, 0], [1j, -2]], np.complex64)
     np.testing.assert_allclose(tf.math.l2_normalize(z, 1), z / [[5], [np.sqrt(5)]], rtol=1e-6)
     np.testing.assert_allclose(tf.compat.v1.angle([-1.0, 2.0]), [np.pi, 0])
@@ -425,7 +425,7 @@ def test_products_at_some_places():
 
 
 def test_images_and_what_is_asked_of_them(monkeypatch):
-    monkeypatch.setattr("penstock.framework.tf2.enabled", lambda: True)
+    monkeypatch.setattr("penstock._src.base.tf2.enabled", lambda: True)
     image = np.arange(24.0, dtype=np.float32).reshape(4, 6, 1)
     crop = tf.function(lambda fraction: tf.image.central_crop(image, fraction), autograph=False)
     np.testing.assert_array_equal(crop(tf.constant(0.5)), image[1:3, 1:5])
@@ -442,7 +442,7 @@ def test_initializers_make_parts():
     for make in (tf.zeros_initializer, tf.ones_initializer, tf.random_normal_initializer,
                  tf.random_uniform_initializer):
         assert make()([4, 2], tf.float32, partition_shape=[1, 2], partition_offset=[3, 0]).shape == [1, 2]
-    from penstock.ops import init_ops_v2
+    from penstock._src.ops.state import init_ops_v2
     row = init_ops_v2.VarianceScaling(seed=1)([10000, 50], partition_shape=[1, 50])  # of a whole with 10000 inputs
     assert row.shape == [1, 50] and np.abs(row).max() < 0.03
     with pytest.raises(ValueError, match="Constant initializer doesn't support partition-related arguments"):
@@ -473,7 +473,7 @@ def test_derivatives_of_truncated_normal_numbers():  # recorded from 2.21
 
 
 def test_random_ops_need_seeds_where_results_must_not_differ(monkeypatch):
-    from penstock.framework import config
+    from penstock._src.graph import config
     monkeypatch.setattr(config, "_op_determinism", False)
     tf.config.experimental.enable_op_determinism()
     with tf.Graph().as_default():

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 X, Y = [-2.0, -0.5, 0.0, 0.3, 0.9, 1.7], [0.1, 0.3, 0.5, 0.7, 0.9]
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.ops import nn_ops
+from penstock._src.ops.nn import nn_ops
 
 pytestmark = pytest.mark.usefixtures("version_two")
 

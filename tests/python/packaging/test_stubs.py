@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from penstock.api import lazy
-from penstock.framework import gen
+from penstock._src.graph import gen
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -54,7 +54,7 @@ def test_every_public_name_has_a_line(package, version, root):
 
 
 def test_signatures_of_ops(package):
-    functions = {n.name: n for n in ast.parse((package / "framework" / "gen.pyi").read_text()).body
+    functions = {n.name: n for n in ast.parse((package / "_src" / "graph" / "gen.pyi").read_text()).body
                  if isinstance(n, ast.FunctionDef)}
     for name in ("conv2d", "unique", "concat_v2", "no_op", "mat_mul"):
         node, real = functions[name], inspect.signature(getattr(gen, name))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.lib.io import file_io
+from penstock._src.files import file_io
 
 HAS_FSSPEC = importlib.util.find_spec("fsspec") is not None
 

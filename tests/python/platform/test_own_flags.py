@@ -1,6 +1,6 @@
 import pytest
 
-from penstock.platform import own_flags as flags
+from penstock._src.files import own_flags as flags
 
 
 @pytest.fixture

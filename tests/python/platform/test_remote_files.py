@@ -127,7 +127,7 @@ def test_s3_saving_killed(s3):
     program = textwrap.dedent("""
         import os, sys
         import numpy as np, penstock.v1 as tf
-        from penstock.platform import remote_files
+        from penstock._src.files import remote_files
         v = tf.Variable(np.ones(3 << 20, np.float32), name="v")
         saver = tf.train.Saver()
         with tf.Session() as sess:

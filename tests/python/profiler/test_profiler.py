@@ -186,7 +186,7 @@ def test_steps(tmp_path):
     written = proto.message("tensorflow.tfprof.ProfileProto").FromString(profiler.serialize_to_string())
     assert list(written.steps) == [0, 1] and written.has_trace
     assert {node.name for node in written.nodes.values()} >= {"x", "product"}
-    from penstock.profiler.internal.node_stats import GraphStats
+    from penstock._src.profiler.internal.node_stats import GraphStats
     path = tmp_path / "profile"
     path.write_bytes(profiler.serialize_to_string())
     again = GraphStats.of_file(str(path))
@@ -280,7 +280,7 @@ def test_formulas(make, count):
 
 
 def test_statistics_of_a_program(graph):
-    from penstock.framework import ops
+    from penstock._src.graph import ops
     with pytest.raises(KeyError):
         ops.RegisterStatistics("MatMul", "flops")(lambda graph, node: None)  # there already
     ops.RegisterStatistics("Erfc", "flops")(lambda graph, node: ops.OpStats("flops", 1234))

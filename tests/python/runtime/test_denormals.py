@@ -4,7 +4,7 @@ import threading
 import numpy as np
 
 import penstock.v1 as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 TINY = np.float32([1e-40, 1e-30, 1e-38])
 FLUSHED = np.float32([0, 1e-30, 0])

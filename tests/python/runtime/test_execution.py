@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework import gen
-from penstock.ops import control_flow_ops
+from penstock._src.graph import gen
+from penstock._src.control_flow import control_flow_ops
 
 
 def counting_loop(limit, frame="loop", parallel_iterations=10):
@@ -203,7 +203,7 @@ def run_python(code, send=None, seconds=60):
 ENDLESS = {
     "queue": "run = tf.FIFOQueue(1, [tf.float32], shapes=[[]]).dequeue()",
     "loop": """
-        from penstock.framework import gen
+        from penstock._src.graph import gen
         enter = lambda v: gen.enter(v, frame_name='f')
         start = enter(tf.constant(0))
         merged = gen.merge([start, start])[0]

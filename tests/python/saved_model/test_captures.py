@@ -3,13 +3,13 @@ import pytest
 
 import penstock.v1 as v1  # noqa: F401  (first: the process' behaviour stays version 1's)
 import penstock as tf
-from penstock.eager import context
-from penstock.framework import type_spec
-from penstock.framework import type_spec_registry
-from penstock.saved_models import load_v1_in_v2
-from penstock.saved_models import loader_impl
-from penstock.saved_models import nested_structure_coder
-from penstock.training.tracking import base
+from penstock._src.graph import context
+from penstock._src.graph import type_spec
+from penstock._src.graph import type_spec_registry
+from penstock._src.saved_model import load_v1_in_v2
+from penstock._src.saved_model import loader_impl
+from penstock._src.data import nested_structure_coder
+from penstock._src.ops.state import base
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +70,7 @@ def test_what_is_no_part_is_named(tmp_path):
 
 
 def test_a_variable_without_a_value_is_left_out(tmp_path):
-    from penstock.ops import resource_variable_ops
+    from penstock._src.ops.state import resource_variable_ops
     root = tf.Module()
     root.empty = resource_variable_ops.UninitializedVariable(shape=[], dtype=tf.float32, name="empty")
     root.v = tf.Variable(1.)

@@ -9,9 +9,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import penstock.v1 as v1  # noqa: E402  (first: the process' behaviour stays version 1's)
 import penstock as tf  # noqa: E402
-from penstock.eager import context  # noqa: E402
-from penstock.framework.mode import mode  # noqa: E402
-from penstock.framework.convert_to_constants import convert_variables_to_constants_v2  # noqa: E402
+from penstock._src.graph import context  # noqa: E402
+from penstock._src.base.mode import mode  # noqa: E402
+from penstock._src.tools.convert_to_constants import convert_variables_to_constants_v2  # noqa: E402
 from tensorflow_files import check, files  # noqa: E402
 
 

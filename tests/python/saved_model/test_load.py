@@ -13,12 +13,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 import penstock.v1 as v1  # noqa: E402  (first: the process' behaviour stays version 1's)
 import penstock as tf  # noqa: E402
 import recorded_models  # noqa: E402
-from penstock.eager import context  # noqa: E402
-from penstock.framework import function as v1_function  # noqa: E402
+from penstock._src.graph import context  # noqa: E402
+from penstock._src.function import function as v1_function  # noqa: E402
 from penstock.proto import graph_pb2  # noqa: E402
-from penstock.saved_models import fingerprinting  # noqa: E402
-from penstock.saved_models import loader_impl  # noqa: E402
-from penstock.saved_models import nested_structure_coder  # noqa: E402
+from penstock._src.saved_model import fingerprinting  # noqa: E402
+from penstock._src.saved_model import loader_impl  # noqa: E402
+from penstock._src.data import nested_structure_coder  # noqa: E402
 from tensorflow_files import check, files  # noqa: E402
 
 X = [[1., 2.], [3., 4.]]

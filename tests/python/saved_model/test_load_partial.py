@@ -7,14 +7,14 @@ import pytest
 
 import penstock.v1  # noqa: F401  (first: the process' behaviour stays version 1's)
 import penstock as tf
-from penstock.eager import context
-from penstock.framework.mode import mode
+from penstock._src.graph import context
+from penstock._src.base.mode import mode
 from penstock.proto import saved_object_graph_pb2
-from penstock.saved_models import load
-from penstock.saved_models import loader_impl
-from penstock.saved_models import revived_types
-from penstock.saved_models import save
-from penstock.util import tf_inspect
+from penstock._src.saved_model import load
+from penstock._src.saved_model import loader_impl
+from penstock._src.ops.state import revived_types
+from penstock._src.saved_model import save
+from penstock._src.base import tf_inspect
 
 INT = tf.TensorSpec([], tf.int32)
 

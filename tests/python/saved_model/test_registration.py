@@ -4,9 +4,9 @@ import pytest
 from google.protobuf import wrappers_pb2
 
 import penstock as tf
-from penstock.framework import gen
-from penstock.training.tracking import registration
-from penstock.training.tracking.tracking import AutoTrackable
+from penstock._src.graph import gen
+from penstock._src.ops.state import registration
+from penstock._src.ops.state.tracking import AutoTrackable
 
 pytestmark = pytest.mark.usefixtures("version_two")
 

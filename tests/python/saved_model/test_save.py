@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import penstock.v1 as v1  # noqa: E402  (first: the process' behaviour stays version 1's)
 import penstock as tf  # noqa: E402
 import recorded_models  # noqa: E402
-from penstock.eager import context  # noqa: E402
-from penstock.saved_models import loader_impl  # noqa: E402
+from penstock._src.graph import context  # noqa: E402
+from penstock._src.saved_model import loader_impl  # noqa: E402
 from tensorflow_files import run_tensorflow  # noqa: E402
 
 

@@ -9,10 +9,11 @@ import pytest
 
 import penstock as tf
 import penstock.v1 as v1
-from penstock.framework import errors
-from penstock.framework import gen
-from penstock.saved_models import loader_impl, nested_structure_coder
-from penstock.training.tracking import tracking
+from penstock._src.graph import errors
+from penstock._src.graph import gen
+from penstock._src.saved_model import loader_impl
+from penstock._src.data import nested_structure_coder
+from penstock._src.ops.state import tracking
 
 pytestmark = pytest.mark.usefixtures("version_two")
 

@@ -4,9 +4,9 @@ import os
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework import tf2
-from penstock.saved_models import loader_impl
-from penstock.saved_models.model_utils import export_output, export_utils, mode_keys
+from penstock._src.base import tf2
+from penstock._src.saved_model import loader_impl
+from penstock._src.saved_model.model_utils import export_output, export_utils, mode_keys
 
 
 @pytest.fixture(autouse=True)

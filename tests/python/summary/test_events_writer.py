@@ -4,7 +4,7 @@ import os
 import pytest
 
 import penstock.v1 as tf
-from penstock.summaries.writer.events_writer import EventsWriter
+from penstock._src.summary.events_writer import EventsWriter
 
 
 def test_events_are_in_the_file(tmp_path):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_whether_summaries_are_recorded_is_a_tensor(tmp_path):
 
 
 def test_internal_names_follow_the_version(tmp_path, version_two):
-    from penstock.ops import summary_ops_v2
+    from penstock._src.summary import summary_ops_v2
     writer = tf.summary.create_file_writer(str(tmp_path))
     assert not summary_ops_v2.has_default_writer() and not summary_ops_v2.should_record_summaries()
     with writer.as_default():

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 import penstock.v1 as tf
-from penstock.training import tensorboard_logging
+from penstock._src.training import tensorboard_logging
 
 
 @pytest.fixture

@@ -174,7 +174,7 @@ else:
 
 def test_a_forgotten_writer_of_eager_mode_is_closed(tmp_path):
     import penstock as tf2
-    from penstock.eager import context
+    from penstock._src.graph import context
 
     def is_open():
         targets = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")
@@ -193,7 +193,7 @@ def test_a_forgotten_writer_of_eager_mode_is_closed(tmp_path):
 
 def test_a_writer_flushes_when_its_queue_is_full(tmp_path):
     import penstock as tf2
-    from penstock.eager import context
+    from penstock._src.graph import context
     with context.eager_mode():
         with tf2.summary.create_file_writer(str(tmp_path), max_queue=1, flush_millis=999999).as_default():
             assert len(events(tmp_path)) == 1  # the file's version
@@ -205,7 +205,7 @@ def test_a_writer_flushes_when_its_queue_is_full(tmp_path):
 
 def test_a_function_cannot_keep_a_writer_that_is_gone(tmp_path):
     import penstock as tf2
-    from penstock.eager import context
+    from penstock._src.graph import context
 
     @tf2.function
     def write():

@@ -6,7 +6,7 @@ import pytest
 
 import penstock.v1 as tf
 from penstock import __main__ as command
-from penstock.tools import draw
+from penstock._src.tools import draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 

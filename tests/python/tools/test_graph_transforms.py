@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.tools.graph_transforms import TransformGraph, parse_transforms
+from penstock._src.tools.graph_transforms import TransformGraph, parse_transforms
 
 X = np.random.RandomState(0).randn(2, 6, 6, 3).astype(np.float32)
 

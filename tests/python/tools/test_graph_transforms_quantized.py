@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.tools.graph_transforms import TransformGraph
+from penstock._src.tools.graph_transforms import TransformGraph
 
 X = np.random.RandomState(0).rand(1, 8, 8, 3).astype(np.float32)
 

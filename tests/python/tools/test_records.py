@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.tools import records
+from penstock._src.tools import records
 
 
 def _run(*arguments):

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.tools import freeze_graph
-from penstock.tools import inspect
-from penstock.tools import optimize_for_inference_lib
-from penstock.tools import saved_model_utils
-from penstock.tools import strip_unused_lib
+from penstock._src.tools import freeze_graph
+from penstock._src.tools import inspect
+from penstock._src.tools import optimize_for_inference_lib
+from penstock._src.tools import saved_model_utils
+from penstock._src.tools import strip_unused_lib
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +125,7 @@ def test_damaged_files_are_told_and_no_traceback(tmp_path, capsys):
     assert status == 1 and "saved_model.pb" in text
     status, _, told = saved_model_cli(capsys, "show", tmp_path / "saved", "--all")
     assert status == 1 and "saved_model.pb" in told
-    from penstock.tools import draw
+    from penstock._src.tools import draw
     assert draw.main([str(tmp_path / "nothing"), "-o", str(tmp_path / "o.svg")]) == 1
     assert "nothing" in capsys.readouterr().err
     (tmp_path / "saved" / "saved_model.pb").write_bytes(b"")
@@ -137,7 +137,7 @@ def test_damaged_files_are_told_and_no_traceback(tmp_path, capsys):
         assert f"{place};" in capsys.readouterr().err
     (tmp_path / "words").write_bytes(b"words")
     assert printed(tmp_path / "words")[0] == 1
-    from penstock.tools import records
+    from penstock._src.tools import records
     assert records.main(["count", str(tmp_path / "words")]) == 1
     assert "words: no complete record" in capsys.readouterr().err
     from penstock import __main__ as command_line
@@ -145,7 +145,7 @@ def test_damaged_files_are_told_and_no_traceback(tmp_path, capsys):
 
 
 def saved_model_cli(capsys, *arguments):
-    from penstock.tools import saved_model_cli as cli
+    from penstock._src.tools import saved_model_cli as cli
     status = cli.main([str(a) for a in arguments])
     found = capsys.readouterr()
     return status, found.out, found.err

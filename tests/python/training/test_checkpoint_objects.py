@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context
-from penstock.training.tracking import base
-from penstock.training.tracking import data_structures
-from penstock.training.tracking import python_state
-from penstock.training.tracking import tracking
-from penstock.training.tracking import util
+from penstock._src.graph import context
+from penstock._src.ops.state import base
+from penstock._src.ops.state import data_structures
+from penstock._src.checkpoint import python_state
+from penstock._src.ops.state import tracking
+from penstock._src.checkpoint import util
 
 
 @pytest.fixture(autouse=True)

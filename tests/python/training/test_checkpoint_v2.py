@@ -15,9 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "saved_model"))
 
 import penstock.v1 as v1  # noqa: E402  (first: the process' behaviour stays version 1's)
 import penstock as tf  # noqa: E402
-from penstock.eager import context  # noqa: E402
-from penstock.training.tracking import base  # noqa: E402
-from penstock.training.tracking import util  # noqa: E402
+from penstock._src.graph import context  # noqa: E402
+from penstock._src.ops.state import base  # noqa: E402
+from penstock._src.checkpoint import util  # noqa: E402
 from tensorflow_files import files  # noqa: E402
 
 

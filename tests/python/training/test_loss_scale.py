@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 EXPERIMENTAL = tf.train.experimental
 
@@ -79,6 +79,6 @@ def test_scales_are_shown():
 
 
 def test_no_scale_is_refused():
-    from penstock.training.experimental import loss_scale_optimizer
+    from penstock._src.training.experimental import loss_scale_optimizer
     with pytest.raises(ValueError, match="loss_scale cannot be None"):
         loss_scale_optimizer.MixedPrecisionLossScaleOptimizer(tf.train.GradientDescentOptimizer(1.), None)

@@ -194,7 +194,7 @@ def test_final_ops_that_run_out_of_input_say_why():
         hook.begin()
         hook.end(sess)
         assert hook.final_ops_values == 0
-        from penstock.platform import tf_logging
+        from penstock._src.base import tf_logging
         said = []
         warning, tf_logging.warning = tf_logging.warning, lambda text, *args: said.append(text % args)
         try:
@@ -215,7 +215,7 @@ def test_checkpoints_without_graphs(tmp_path):
 
 def test_values_of_a_loaded_model_are_resumed_too(tmp_path, monkeypatch):
     """A model of version 1 that a graph of version 2 loads: its variables are initialized once."""
-    from penstock.saved_models import load, load_v1_in_v2
+    from penstock._src.saved_model import load, load_v1_in_v2
     with tf.Session(graph=tf.Graph()) as session, session.graph.as_default():
         tf.Variable(5., use_resource=True)
         session.run(tf.global_variables_initializer())

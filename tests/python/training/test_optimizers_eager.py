@@ -4,7 +4,7 @@ import pytest
 
 import penstock as tf
 from penstock.compat import v1
-from penstock.eager import context
+from penstock._src.graph import context
 
 X = np.random.RandomState(0).randn(16, 2).astype(np.float32)
 Y = X @ np.float32([[2.0], [-1.0]]) + 0.5
@@ -86,7 +86,7 @@ def test_gradients_of_tensors_are_not_applied():
 
 
 def test_forgetting_graphs_is_no_change_of_mode():
-    from penstock.framework import defaults
+    from penstock._src.graph import defaults
     with context.eager_mode():
         defaults._default_graph_stack.reset()
         assert tf.executing_eagerly() and (tf.constant(1) + 1).numpy() == 2

@@ -4,7 +4,7 @@ import pytest
 
 import penstock.v1 as v1
 import penstock as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 STEPS, BATCH, TIME, INPUT, UNITS = 5, 4, 6, 3, 8
 _random = np.random.RandomState(0)

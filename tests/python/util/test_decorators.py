@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from penstock.util import decorator_utils, deprecation, keyword_args, lock_util, nest, tf_decorator, tf_inspect
-from penstock.util.tf_contextlib import contextmanager
+from penstock._src.base import decorator_utils, deprecation, keyword_args, lock_util, nest, tf_decorator, tf_inspect
+from penstock._src.base.tf_contextlib import contextmanager
 
 
 def plain(a, b=2, *args, **kwargs):

@@ -7,8 +7,8 @@ import types
 import pytest
 
 import penstock.v1 as tf
-from penstock.framework import tf2
-from penstock.util import all_util, lazy_loader, tf_inspect
+from penstock._src.base import tf2
+from penstock._src.base import all_util, lazy_loader, tf_inspect
 
 
 def test_a_module_is_loaded_on_first_use():

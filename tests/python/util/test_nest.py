@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 
-from penstock.util import nest
+from penstock._src.base import nest
 
 Point = collections.namedtuple("Point", ["x", "y"])
 

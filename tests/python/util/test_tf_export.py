@@ -5,7 +5,7 @@ import types
 import pytest
 
 import penstock.v2 as version_two
-from penstock.util import tf_export
+from penstock.alias import tf_export
 
 
 def test_symbols_are_marked_with_their_names():

@@ -4,13 +4,13 @@ import traceback
 import pytest
 
 import penstock.v2 as tf
-from penstock.framework import tf2
-from penstock.util import traceback_utils
+from penstock._src.base import tf2
+from penstock._src.base import traceback_utils
 
 
 @pytest.fixture(autouse=True)
 def version_two(monkeypatch):
-    from penstock.eager import context
+    from penstock._src.graph import context
     monkeypatch.setattr(tf2, "enabled", lambda: True)
     with context.eager_mode():
         yield

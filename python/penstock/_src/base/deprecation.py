@@ -5,10 +5,10 @@ import functools
 import re
 import sys
 
-from penstock.platform import tf_logging as logging
-from penstock.util import decorator_utils
-from penstock.util import tf_decorator
-from penstock.util import tf_inspect
+from penstock._src.base import tf_logging as logging
+from penstock._src.base import decorator_utils
+from penstock._src.base import tf_decorator
+from penstock._src.base import tf_inspect
 
 _PRINT_DEPRECATION_WARNINGS = True
 _PRINTED_WARNING = {}

@@ -12,8 +12,13 @@ _providers = {}
 
 
 def provide(providers):
-    """Says where hooks are defined: {name: "module:attribute" below `penstock`, or "module"}."""
+    """Says where hooks are defined: {name: "module:attribute", or "module"}, below `penstock._src` or in full."""
     _providers.update(providers)
+
+
+def full_name(module):
+    """The dotted name of a module that a table names below `penstock._src`, or in full."""
+    return module if module.startswith("penstock.") else "penstock._src." + module
 
 
 def is_provided(name):
@@ -34,7 +39,7 @@ class Hook:
         """The function, class or module itself."""
         if self._module is None:
             module, _, self._attribute = _providers[self._name].partition(":")
-            self._module = importlib.import_module("penstock." + module)
+            self._module = importlib.import_module(full_name(module))
         return getattr(self._module, self._attribute) if self._attribute else self._module
 
     def __call__(self, *args, **kwargs):

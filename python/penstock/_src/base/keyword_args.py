@@ -1,7 +1,7 @@
 """Functions that take arguments by name only."""
 import functools
 
-from penstock.util import decorator_utils
+from penstock._src.base import decorator_utils
 
 
 def keyword_args_only(func):

@@ -16,7 +16,7 @@ class LazyLoader(types.ModuleType):
         module = importlib.import_module(self.__name__)
         self._parent_module_globals[self._local_name] = module
         if self._warning:
-            from penstock.platform import tf_logging
+            from penstock._src.base import tf_logging
             tf_logging.warning(self._warning)
             self._warning = None
         self.__dict__.update(module.__dict__)

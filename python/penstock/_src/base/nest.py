@@ -303,7 +303,7 @@ def pack_sequence_as(structure, flat_sequence, expand_composites=False):
 
 
 def _version_two():
-    from penstock.framework import tf2
+    from penstock._src.base import tf2
     return tf2.enabled()
 
 

@@ -1,5 +1,5 @@
 """tensorflow.python.tf2: whether the process behaves as version 2."""
-from penstock.framework.mode import mode
+from penstock._src.base.mode import mode
 
 
 def enabled():

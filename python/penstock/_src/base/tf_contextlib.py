@@ -1,7 +1,7 @@
 """contextmanager, whose functions keep the arguments of what they decorate."""
 import contextlib
 
-from penstock.util import tf_decorator
+from penstock._src.base import tf_decorator
 
 
 def contextmanager(target):

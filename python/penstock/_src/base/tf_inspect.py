@@ -6,7 +6,7 @@ from inspect import (  # noqa: F401
     Parameter, Signature, getdoc, getframeinfo, getmembers, getmodule, getmro, isabstract, iscode, istraceback,
     signature)
 
-from penstock.util import tf_decorator
+from penstock._src.base import tf_decorator
 
 ArgSpec = collections.namedtuple("ArgSpec", ["args", "varargs", "keywords", "defaults"])
 FullArgSpec = _inspect.FullArgSpec

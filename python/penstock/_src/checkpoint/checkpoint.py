@@ -3,22 +3,22 @@ import os
 import threading
 import weakref
 
-from penstock.eager import context
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.lib.io import file_io
-from penstock.saved_models import constants
-from penstock.training import checkpoint_management
-from penstock.training.tracking import base
-from penstock.training.tracking import checkpoint_options
-from penstock.training.tracking import data_structures
-from penstock.training.tracking import graph_view as graph_view_lib
-from penstock.training.tracking import util
-from penstock.training.tracking.util import (  # noqa: F401  (tensorflow.python.checkpoint.checkpoint has them)
+from penstock._src.graph import context
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.files import file_io
+from penstock._src.checkpoint import constants
+from penstock._src.checkpoint import checkpoint_management
+from penstock._src.ops.state import base
+from penstock._src.checkpoint import checkpoint_options
+from penstock._src.ops.state import data_structures
+from penstock._src.checkpoint import graph_view as graph_view_lib
+from penstock._src.checkpoint import util
+from penstock._src.checkpoint.util import (  # noqa: F401  (tensorflow.python.checkpoint.checkpoint has them)
     CheckpointLoadStatus, CheckpointV1, InitializationOnlyStatus, NameBasedSaverStatus, TrackableSaver, add_variable,
     capture_dependencies, frozen_saver, gather_initializers, list_objects, object_metadata, saver_with_op_caching,
     streaming_restore)
-from penstock.util import compat
+from penstock._src.base import compat
 
 
 def _note_as_newest(path):

@@ -6,16 +6,16 @@ import time
 
 from google.protobuf import text_format
 
-from penstock.eager import context
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.ops import variable_scope
-from penstock.platform import gfile
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import context
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.files import gfile
+from penstock._src.base import tf_logging as logging
 from penstock.proto import checkpoint_state_pb2
 from penstock.proto import saver_pb2
-from penstock.training import training_util
-from penstock.util import compat
+from penstock._src.checkpoint import training_util
+from penstock._src.base import compat
 
 CheckpointState = checkpoint_state_pb2.CheckpointState
 

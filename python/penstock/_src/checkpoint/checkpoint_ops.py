@@ -1,12 +1,12 @@
 """Initializers that take rows and columns of a saved matrix by the words they stand for."""
 import math
 
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
 
 
 def _require_both(old, new, what):

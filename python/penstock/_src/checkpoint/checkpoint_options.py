@@ -2,7 +2,7 @@
 import copy
 import inspect
 
-from penstock.training.saving import sharding
+from penstock._src.checkpoint import sharding
 
 
 class CheckpointOptions:

@@ -2,16 +2,16 @@
 import collections.abc
 import time
 
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import resource_variable_ops
-from penstock.ops import variable_scope as vs
-from penstock.ops import variables
-from penstock.platform import gfile
-from penstock.platform import tf_logging as logging
-from penstock.training import checkpoint_management
-from penstock.training import py_checkpoint_reader
-from penstock.training.saving import saveable_object_util
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.ops.state import variables
+from penstock._src.files import gfile
+from penstock._src.base import tf_logging as logging
+from penstock._src.checkpoint import checkpoint_management
+from penstock._src.checkpoint import py_checkpoint_reader
+from penstock._src.checkpoint import saveable_object_util
 
 __all__ = ["checkpoints_iterator", "init_from_checkpoint", "list_variables", "load_checkpoint", "load_variable"]
 

@@ -1,15 +1,15 @@
 """Saves and restores saveable objects under a prefix that is a tensor."""
 import uuid
 
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
 from penstock.proto import saver_pb2
-from penstock.training.saving import registered_saveable
-from penstock.training.saving import saveable_object_util
-from penstock.training.saving import sharding
+from penstock._src.ops.state import registered_saveable
+from penstock._src.checkpoint import saveable_object_util
+from penstock._src.checkpoint import sharding
 
 
 def _write(file_prefix, rows):

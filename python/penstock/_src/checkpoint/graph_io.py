@@ -1,7 +1,7 @@
 """tf.io.write_graph."""
 import os
 
-from penstock.platform import gfile
+from penstock._src.files import gfile
 
 
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):

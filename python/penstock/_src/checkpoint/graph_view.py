@@ -3,16 +3,16 @@ import collections
 import copy
 import weakref
 
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import ops
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
 from penstock.proto import trackable_object_graph_pb2
-from penstock.training.saving import registered_saveable
-from penstock.training.saving import saveable_object as saveable_object_lib
-from penstock.training.saving import saveable_object_util
-from penstock.training.tracking import base
-from penstock.training.tracking import registration
-from penstock.util import object_identity
+from penstock._src.ops.state import registered_saveable
+from penstock._src.ops.state import saveable_object as saveable_object_lib
+from penstock._src.checkpoint import saveable_object_util
+from penstock._src.ops.state import base
+from penstock._src.ops.state import registration
+from penstock._src.base import object_identity
 
 # Begins what is no name of the program's.
 _ESCAPE_CHAR = "."

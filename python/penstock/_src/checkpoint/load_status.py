@@ -1,11 +1,11 @@
 """What a restore gives back: to run its operations, and to check what matched."""
 import abc
 
-from penstock.eager import context
-from penstock.framework import ops
-from penstock.training.tracking import data_structures
-from penstock.training.tracking import restore as restore_lib
-from penstock.util import object_identity
+from penstock._src.graph import context
+from penstock._src.graph import ops
+from penstock._src.ops.state import data_structures
+from penstock._src.checkpoint import restore as restore_lib
+from penstock._src.base import object_identity
 
 
 _session_provider = None
@@ -190,7 +190,7 @@ class NameBasedSaverStatus(_LoadStatus):
     def run_restore_ops(self, session=None):
         if context.executing_eagerly():
             return
-        from penstock.training import saver
+        from penstock._src.checkpoint import saver
         saveables = []
         for obj in self._graph_view.list_objects():
             obj._maybe_initialize_trackable()

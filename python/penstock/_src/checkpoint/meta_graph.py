@@ -2,14 +2,14 @@
 import os
 import re
 
-from penstock.framework import graph as graph_module
-from penstock.framework import graph_io
-from penstock.framework import importer
-from penstock.framework import ops
-from penstock.framework import versions
-from penstock.platform import gfile
-from penstock.platform import tf_logging as logging
-from penstock.util import compat
+from penstock._src.graph import graph as graph_module
+from penstock._src.checkpoint import graph_io
+from penstock._src.function import importer
+from penstock._src.graph import ops
+from penstock._src.graph import versions
+from penstock._src.files import gfile
+from penstock._src.base import tf_logging as logging
+from penstock._src.base import compat
 
 _UNBOUND_INPUT_PREFIX = "$unbound_inputs_"
 _SAVE_OPS = {"SaveV2", "Save", "SaveSlice", "LegacySave", "LegacySaveSlice", "RestoreV2", "Restore", "RestoreSlice",
@@ -384,7 +384,7 @@ def copy_scoped_meta_graph(from_scope, to_scope, from_graph=None, to_graph=None)
 
 
 def _register():
-    from penstock.ops import control_flow_context
+    from penstock._src.function import control_flow_context
     control_flow_context.register_contexts()
 
 

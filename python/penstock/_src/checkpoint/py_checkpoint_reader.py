@@ -1,8 +1,8 @@
 """Reads checkpoints without a graph."""
 from penstock import _core
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.util import compat
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.base import compat
 
 
 class CheckpointReader:

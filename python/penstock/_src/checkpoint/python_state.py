@@ -1,7 +1,7 @@
 """State of Python objects in checkpoints."""
 import abc
 
-from penstock.training.tracking import base
+from penstock._src.ops.state import base
 
 PYTHON_STATE = "py_state"
 

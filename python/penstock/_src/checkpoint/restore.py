@@ -1,16 +1,16 @@
 """What a restore knows while objects of the program are matched with those of a checkpoint."""
 import weakref
 
-from penstock.eager import context
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.platform import tf_logging as logging
-from penstock.training.saving import functional_saver
-from penstock.training.saving import registered_saveable
-from penstock.training.saving import saveable_object_util
-from penstock.training.tracking import base
-from penstock.util import object_identity
+from penstock._src.graph import context
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.base import tf_logging as logging
+from penstock._src.checkpoint import functional_saver
+from penstock._src.ops.state import registered_saveable
+from penstock._src.checkpoint import saveable_object_util
+from penstock._src.ops.state import base
+from penstock._src.base import object_identity
 
 
 def node_names(object_graph_proto):

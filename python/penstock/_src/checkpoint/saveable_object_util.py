@@ -1,18 +1,18 @@
 """Turns what a program passes to a Saver into saveable objects, in the order in which they are saved."""
-from penstock.eager import context
-from penstock.framework import device as pydev
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import partitioned_variable
-from penstock.ops import ref_variable
-from penstock.ops import resource_variable_ops
-from penstock.ops import state_ops
-from penstock.ops import variables
-from penstock.training.saving import saveable_object
-from penstock.training.tracking import base as trackable
+from penstock._src.graph import context
+from penstock._src.graph import device as pydev
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import partitioned_variable
+from penstock._src.ops.state import ref_variable
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variables
+from penstock._src.ops.state import saveable_object
+from penstock._src.ops.state import base as trackable
 
 _REF_VARIABLE_OPS = frozenset(["Variable", "VariableV2", "AutoReloadVariable"])
 _VARIABLE_OPS = _REF_VARIABLE_OPS | frozenset(["VarHandleOp", "ReadVariableOp"])

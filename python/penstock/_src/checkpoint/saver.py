@@ -4,23 +4,23 @@ import time
 
 import numpy as np
 
-from penstock.eager import context
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.ops import variables
-from penstock.platform import gfile
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import context
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.ops.state import variables
+from penstock._src.files import gfile
+from penstock._src.base import tf_logging as logging
 from penstock.proto import meta_graph_pb2
 from penstock.proto import saver_pb2
 from penstock.proto import trackable_object_graph_pb2
-from penstock.training import checkpoint_management
-from penstock.training import py_checkpoint_reader
-from penstock.training import training_util
-from penstock.training.saver_builder import BaseSaverBuilder, BulkSaverBuilder
-from penstock.training.saving import functional_saver
-from penstock.training.saving import saveable_object_util
-from penstock.training.tracking import base as trackable
-from penstock.util import compat
+from penstock._src.checkpoint import checkpoint_management
+from penstock._src.checkpoint import py_checkpoint_reader
+from penstock._src.checkpoint import training_util
+from penstock._src.checkpoint.saver_builder import BaseSaverBuilder, BulkSaverBuilder
+from penstock._src.checkpoint import functional_saver
+from penstock._src.checkpoint import saveable_object_util
+from penstock._src.ops.state import base as trackable
+from penstock._src.base import compat
 
 checkpoint_exists = checkpoint_management.checkpoint_exists
 get_checkpoint_mtimes = checkpoint_management.get_checkpoint_mtimes
@@ -328,7 +328,7 @@ class Saver(object):
 
     @staticmethod
     def _add_collection_def(meta_graph_def, key, export_scope=None):
-        from penstock.framework import meta_graph
+        from penstock._src.checkpoint import meta_graph
         meta_graph.add_collection_def(meta_graph_def, key, export_scope=export_scope)
 
 
@@ -349,7 +349,7 @@ def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None
 
 def _import_meta_graph_with_return_elements(meta_graph_or_file, clear_devices=False, import_scope=None,
                                             return_elements=None, **kwargs):
-    from penstock.framework import meta_graph
+    from penstock._src.checkpoint import meta_graph
     if isinstance(meta_graph_or_file, meta_graph_pb2.MetaGraphDef):
         meta_graph_def = meta_graph_or_file
     else:
@@ -378,7 +378,7 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
                       as_text=False, graph=None, export_scope=None, clear_devices=False,
                       clear_extraneous_savers=False, strip_default_attrs=False, save_debug_info=False, **kwargs):
     """The graph (the default one if None) with its collections as a MetaGraphDef, written to `filename` if given."""
-    from penstock.framework import meta_graph
+    from penstock._src.checkpoint import meta_graph
     return meta_graph.export_scoped_meta_graph(
         filename=filename, meta_info_def=meta_info_def, graph_def=graph_def, saver_def=saver_def,
         collection_list=collection_list, as_text=as_text, graph=graph, export_scope=export_scope,

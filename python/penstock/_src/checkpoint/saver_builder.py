@@ -2,16 +2,16 @@
 import collections
 import uuid
 
-from penstock.framework import constant_op
-from penstock.framework import device as pydev
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import partitioned_variable
+from penstock._src.graph import constant_op
+from penstock._src.graph import device as pydev
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import partitioned_variable
 from penstock.proto import saver_pb2
-from penstock.training.saving import saveable_object
-from penstock.training.saving import saveable_object_util
+from penstock._src.ops.state import saveable_object
+from penstock._src.checkpoint import saveable_object_util
 
 
 class BaseSaverBuilder(object):

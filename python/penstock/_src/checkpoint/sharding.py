@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 
-from penstock.framework import device as device_lib
-from penstock.framework import ops
-from penstock.platform import tf_logging as logging
-from penstock.training.tracking import base
+from penstock._src.graph import device as device_lib
+from penstock._src.graph import ops
+from penstock._src.base import tf_logging as logging
+from penstock._src.ops.state import base
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,7 +147,7 @@ def _bytes_of(value):
 
 
 def _cut(value, offset, shape):
-    from penstock.ops import array_ops
+    from penstock._src.core_ops import array_ops
     return array_ops.slice(value, offset, shape)
 
 

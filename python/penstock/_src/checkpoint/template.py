@@ -2,10 +2,10 @@
 import functools
 import traceback
 
-from penstock.framework import ops
-from penstock.ops import variable_scope
-from penstock.platform import tf_logging as logging
-from penstock.training.tracking import base as trackable
+from penstock._src.graph import ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.base import tf_logging as logging
+from penstock._src.ops.state import base as trackable
 
 
 def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs):
@@ -63,7 +63,7 @@ class Template(trackable.Trackable):
             return self._call_func(args, kwargs)
 
     def _call_func(self, args, kwargs):
-        from penstock.training.tracking import util as tracking_util
+        from penstock._src.checkpoint import util as tracking_util
         try:
             if self._variables_created:
                 return self._later_call(args, kwargs)

@@ -1,14 +1,14 @@
 """The global step: the variable that counts training steps."""
-from penstock.eager import context
-from penstock.framework import dtypes
-from penstock.framework import graph_io
-from penstock.framework import ops
-from penstock.ops import init_ops
-from penstock.ops import resource_variable_ops
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.ops import variables
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import context
+from penstock._src.graph import dtypes
+from penstock._src.checkpoint import graph_io
+from penstock._src.graph import ops
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.state import variables
+from penstock._src.base import tf_logging as logging
 
 GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 write_graph = graph_io.write_graph

@@ -2,30 +2,30 @@
 import os
 import weakref
 
-from penstock.eager import context
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework.mode import mode
-from penstock.ops import array_ops
-from penstock.ops import variable_scope
-from penstock.ops import variables
-from penstock.platform import gfile
+from penstock._src.graph import context
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.base.mode import mode
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.state import variables
+from penstock._src.files import gfile
 from penstock.proto import trackable_object_graph_pb2
-from penstock.training import checkpoint_management
-from penstock.training import py_checkpoint_reader
-from penstock.training.saving import functional_saver
-from penstock.training.tracking import base
-from penstock.training.tracking import data_structures
-from penstock.training.tracking import graph_view as graph_view_lib
-from penstock.training.tracking import restore as restore_lib
-from penstock.training.tracking import tracking
-from penstock.training.tracking.load_status import (
+from penstock._src.checkpoint import checkpoint_management
+from penstock._src.checkpoint import py_checkpoint_reader
+from penstock._src.checkpoint import functional_saver
+from penstock._src.ops.state import base
+from penstock._src.ops.state import data_structures
+from penstock._src.checkpoint import graph_view as graph_view_lib
+from penstock._src.checkpoint import restore as restore_lib
+from penstock._src.ops.state import tracking
+from penstock._src.checkpoint.load_status import (
     CheckpointLoadStatus, InitializationOnlyStatus, NameBasedSaverStatus, get_session)
-from penstock.util import compat
-from penstock.util import object_identity
+from penstock._src.base import compat
+from penstock._src.base import object_identity
 
 
 def _default_getter(name, shape, dtype, initializer=None, partition_info=None, **kwargs):

@@ -1,11 +1,11 @@
 """TrackableView and CheckpointView: the objects of a program, and those of a checkpoint, beside each other."""
 import weakref
 
-from penstock.platform import tf_logging as logging
-from penstock.training.tracking import base
-from penstock.training.tracking import data_structures
-from penstock.training.tracking import util
-from penstock.util import object_identity
+from penstock._src.base import tf_logging as logging
+from penstock._src.ops.state import base
+from penstock._src.ops.state import data_structures
+from penstock._src.checkpoint import util
+from penstock._src.base import object_identity
 
 
 class TrackableView:

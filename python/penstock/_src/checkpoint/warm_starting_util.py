@@ -1,16 +1,16 @@
 """Warm starts: variables that begin with the values of another model's checkpoint."""
 import collections
 
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.ops import partitioned_variable
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.platform import tf_logging as logging
-from penstock.training import checkpoint_ops
-from penstock.training import checkpoint_utils
-from penstock.training import saver as saver_lib
-from penstock.training.saving import saveable_object_util
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.ops.state import partitioned_variable
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.base import tf_logging as logging
+from penstock._src.checkpoint import checkpoint_ops
+from penstock._src.checkpoint import checkpoint_utils
+from penstock._src.checkpoint import saver as saver_lib
+from penstock._src.checkpoint import saveable_object_util
 
 
 class VocabInfo(

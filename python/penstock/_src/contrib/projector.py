@@ -3,7 +3,7 @@ import os
 
 from google.protobuf import text_format
 
-from penstock.lib.io import file_io
+from penstock._src.files import file_io
 
 
 def visualize_embeddings(summary_writer, config):

@@ -1,11 +1,11 @@
 """tf.contrib.testing: what a training run has written, and a writer that keeps it in memory."""
 import numpy as np
 
-from penstock.platform import gfile
+from penstock._src.files import gfile
 from penstock.proto import summary_pb2
-from penstock.summaries import summary_iterator
-from penstock.summaries.writer import writer
-from penstock.summaries.writer import writer_cache
+from penstock._src.summary import summary_iterator
+from penstock._src.summary import writer
+from penstock._src.summary import writer_cache
 
 
 def to_summary_proto(summary_str):

@@ -1,10 +1,10 @@
 """tf.contrib.tfprof.model_analyzer: the profiler's functions under their old names, and options as dicts."""
-from penstock.profiler import tfprof_logger as tfprof_logger
-from penstock.profiler.model_analyzer import ALL_ADVICE as ALL_ADVICE
-from penstock.profiler.model_analyzer import Profiler as Profiler
-from penstock.profiler.model_analyzer import advise as _advise
-from penstock.profiler.model_analyzer import profile as _profile
-from penstock.profiler.profile_context import ProfileContext as ProfileContext
+from penstock._src.profiler import tfprof_logger as tfprof_logger
+from penstock._src.profiler.model_analyzer import ALL_ADVICE as ALL_ADVICE
+from penstock._src.profiler.model_analyzer import Profiler as Profiler
+from penstock._src.profiler.model_analyzer import advise as _advise
+from penstock._src.profiler.model_analyzer import profile as _profile
+from penstock._src.profiler.profile_context import ProfileContext as ProfileContext
 
 
 def _options(**changes):

@@ -1,12 +1,13 @@
 """tf.debugging.assert_*: checks of values, made when the graph is built if the values are known then."""
 import numpy as np
 
-from penstock.eager import context
-from penstock.framework import dtypes, errors, gen, ops, sparse_tensor, tensor_shape, tensor_util
-from penstock.ops import array_ops, control_flow_ops, math_ops
-from penstock.ops.check_shapes import *  # noqa: F401,F403
-from penstock.ops.check_shapes import label
-from penstock.ops import cond as cond_lib
+from penstock._src.graph import context
+from penstock._src.graph import dtypes, errors, gen, ops, sparse_tensor, tensor_shape, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.control_flow.check_shapes import *  # noqa: F401,F403
+from penstock._src.control_flow.check_shapes import label
+from penstock._src.control_flow import cond as cond_lib
 
 __all__ = [
     "assert_equal", "assert_equal_v2", "assert_greater", "assert_greater_equal", "assert_greater_equal_v2",

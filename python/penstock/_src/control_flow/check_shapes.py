@@ -1,8 +1,10 @@
 """tf.debugging.assert_rank*, assert_scalar, assert_shapes: checks of shapes."""
 
-from penstock.eager import context
-from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_util, tf2
-from penstock.ops import array_ops, control_flow_ops
+from penstock._src.graph import context
+from penstock._src.graph import dtypes, gen, ops, sparse_tensor, tensor_util
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
 
 __all__ = ["assert_rank", "assert_rank_at_least", "assert_rank_at_least_v2", "assert_rank_in", "assert_rank_in_v2",
            "assert_rank_v2", "assert_scalar", "assert_scalar_v2", "assert_shapes", "assert_shapes_v2"]

@@ -2,19 +2,19 @@
 import collections
 import functools
 
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import cond_v2
-from penstock.ops import control_flow_ops
-from penstock.ops import control_flow_util
-from penstock.ops import math_ops
-from penstock.ops import tensor_array_ops
-from penstock.ops.cond_context import CondContext
-from penstock.platform import tf_logging as logging
-from penstock.util import nest
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import cond_v2
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.graph import control_flow_util
+from penstock._src.core_ops import math_ops
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.control_flow.cond_context import CondContext
+from penstock._src.base import tf_logging as logging
+from penstock._src.base import nest
 
 
 def _unpacked(result):

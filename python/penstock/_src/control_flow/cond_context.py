@@ -1,8 +1,8 @@
 """The context of a conditional branch: every operation built inside takes its inputs through the branch's switches."""
-from penstock.framework import ops
-from penstock.ops import control_flow_util as util
-from penstock.ops.control_flow_context import ControlFlowContext, switch_ref_or_tensor, without_new_summaries
-from penstock.util import nest
+from penstock._src.graph import ops
+from penstock._src.graph import control_flow_util as util
+from penstock._src.function.control_flow_context import ControlFlowContext, switch_ref_or_tensor, without_new_summaries
+from penstock._src.base import nest
 
 
 class CondContext(ControlFlowContext):
@@ -124,7 +124,7 @@ class CondContext(ControlFlowContext):
         """(what the branch returned, the same with tensors that are alive in the branch only, as a list or nest)."""
         def kept(result, identity):
             if result is None:
-                from penstock.ops import control_flow_ops
+                from penstock._src.control_flow import control_flow_ops
                 return control_flow_ops.no_op()
             return nest.map_structure(identity, result, expand_composites=True)
 
@@ -144,9 +144,9 @@ class CondContext(ControlFlowContext):
     def _branch_output(self, value):
         """A value that a branch returns as a tensor that is alive only in that branch."""
         if isinstance(value, ops.Operation):
-            from penstock.ops import control_flow_ops
+            from penstock._src.control_flow import control_flow_ops
             return control_flow_ops.with_dependencies([value], self._pivot)
-        from penstock.ops import tensor_array_ops
+        from penstock._src.control_flow import tensor_array_ops
         val = ops.convert_to_tensor(tensor_array_ops.flow_of(value))
         if val.name not in self._values:
             # Made outside and returned as it is.

@@ -1,14 +1,14 @@
 """tf.cond and tf.switch_case as one operation: If or Case, whose branches are functions."""
 from penstock import _core
-from penstock.framework import dtypes
-from penstock.framework import func_graph as func_graph_module
-from penstock.framework import indexed_slices
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import control_flow_util_v2 as util
-from penstock.ops import math_ops
-from penstock.util import nest
+from penstock._src.graph import dtypes
+from penstock._src.function import func_graph as func_graph_module
+from penstock._src.graph import indexed_slices
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_util_v2 as util
+from penstock._src.core_ops import math_ops
+from penstock._src.base import nest
 
 _COND, _CASE = 1, 2
 

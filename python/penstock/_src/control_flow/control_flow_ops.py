@@ -1,8 +1,8 @@
 """Order between ops: group, tuple, with_dependencies, Assert, and the single ops of which conditionals are made."""
 import numpy as np
 
-from penstock.framework import dtypes, errors, gen, indexed_slices, ops, sparse_tensor, tensor_util
-from penstock.util import nest
+from penstock._src.graph import dtypes, errors, gen, indexed_slices, ops, sparse_tensor, tensor_util
+from penstock._src.base import nest
 
 __all__ = [
     "Assert", "exit", "group", "merge", "no_op", "switch", "tuple", "tuple_v2", "with_dependencies",
@@ -77,7 +77,7 @@ def merge(inputs, name=None):
             op = gen.ref_merge if all(value.dtype._is_ref_dtype for value in inputs) else gen.merge
             return op(inputs, name=name)
         if all(isinstance(value, (ops.Tensor, indexed_slices.IndexedSlices)) for value in inputs):
-            from penstock.ops.math_slices import _as_indexed_slices_list  # built on this module
+            from penstock._src.core_ops.math_slices import _as_indexed_slices_list  # built on this module
             inputs = _as_indexed_slices_list(inputs, optimize=False)
         parts, rebuilders = zip(*[_parts(value) for value in inputs])
         merged = [gen.merge(list(same)) for same in zip(*parts)]
@@ -194,7 +194,7 @@ def Assert(condition, data, summarize=None, name=None):
         if all(tensor.dtype in (dtypes.string, dtypes.int32) for tensor in tensors):
             return check()
         # What is printed may lie on another device: it is brought here only if the check fails.
-        from penstock.ops.cond import cond
+        from penstock._src.control_flow.cond import cond
         condition = ops.convert_to_tensor(condition, name="Condition")
         return cond(condition, no_op, check, name="AssertGuard").op
 

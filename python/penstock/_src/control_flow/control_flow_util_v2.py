@@ -1,14 +1,14 @@
 """Functions that are the parts of an If, a Case or a While."""
-from penstock.framework import dtypes
-from penstock.framework import function_definition
-from penstock.framework import ops
-from penstock.framework import tf2
-from penstock.framework.func_graph import _Outside
-from penstock.framework.func_graph import copy_handle_data
-from penstock.framework.func_graph import FuncGraph
-from penstock.framework.graph import Graph
-from penstock.ops.tensor_array_ops import TensorArray
-from penstock.util import nest
+from penstock._src.graph import dtypes
+from penstock._src.function import function_definition
+from penstock._src.graph import ops
+from penstock._src.base import tf2
+from penstock._src.function.func_graph import _Outside
+from penstock._src.function.func_graph import copy_handle_data
+from penstock._src.function.func_graph import FuncGraph
+from penstock._src.graph.graph import Graph
+from penstock._src.control_flow.tensor_array_ops import TensorArray
+from penstock._src.base import nest
 
 
 class ControlFlowFuncGraph(FuncGraph):
@@ -126,7 +126,7 @@ def maybe_set_lowering_attr(op, lower_using_switch_merge=None):
 
 def set_read_only_resource_inputs(op, func_graphs):
     """Says in the graph which resources the parts only look at: (indices of inputs)."""
-    from penstock.framework.auto_control_deps import _READERS
+    from penstock._src.function.auto_control_deps import _READERS
     indices = []
     shift = len(op.inputs) - len(func_graphs[0].inputs)
     for i, tensor in enumerate(op.inputs):

@@ -1,10 +1,10 @@
 """If, While, For, Gradient and calls of functions, as single operations."""
-from penstock.framework import dtypes
-from penstock.framework import function
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import math_ops
-from penstock.util import nest
+from penstock._src.graph import dtypes
+from penstock._src.function import function
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import math_ops
+from penstock._src.base import nest
 
 
 def _output_types(f):

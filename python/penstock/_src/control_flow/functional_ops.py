@@ -1,14 +1,14 @@
 """foldl, foldr and scan: loops over the first dimension of tensors that carry a value along."""
 import contextlib
 
-from penstock.framework import constant_op
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import tensor_array_ops
-from penstock.ops.while_loop import while_loop
-from penstock.util import hooks
-from penstock.util import nest
+from penstock._src.graph import constant_op
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.control_flow.while_loop import while_loop
+from penstock._src.base import hooks
+from penstock._src.base import nest
 
 _variable_scope = hooks.Hook("variable_scope")
 

@@ -1,8 +1,8 @@
 """Lists of tensors as values: thin functions over the TensorList ops."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
 
 
 
@@ -47,12 +47,12 @@ def tensor_list_get_item(input_handle, index, element_dtype, element_shape=None,
 
 def tensor_list_set_item(input_handle, index, item, resize_if_index_out_of_bounds=False, name=None):
     """The list with another element in one place."""
-    from penstock.ops import control_flow_util
+    from penstock._src.graph import control_flow_util
     if control_flow_util.EnableControlFlowV2(ops.get_default_graph()):
         return gen.tensor_list_set_item(input_handle=input_handle, index=index, item=item,
                                         resize_if_index_out_of_bounds=resize_if_index_out_of_bounds, name=name)
     if resize_if_index_out_of_bounds:
-        from penstock.ops.cond import cond
+        from penstock._src.control_flow.cond import cond
         unchanged = input_handle
         input_handle = cond(index >= gen.tensor_list_length(input_handle),
                             lambda: gen.tensor_list_resize(unchanged, index + 1), lambda: unchanged)

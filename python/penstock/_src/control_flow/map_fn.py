@@ -1,21 +1,21 @@
 """tf.map_fn."""
-from penstock.framework import composite_spec
-from penstock.framework import composite_tensor
-from penstock.framework import constant_op
-from penstock.framework import dispatch
-from penstock.framework import extension_type
-from penstock.framework import ops
-from penstock.framework import sparse_tensor
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_spec
-from penstock.framework import tf2
-from penstock.framework import type_spec
-from penstock.ops import array_ops
-from penstock.ops import tensor_array_ops
-from penstock.ops.functional_ops import Packing, cached_variables, common_length
-from penstock.ops.while_loop import while_loop
-from penstock.util import hooks
-from penstock.util import nest
+from penstock._src.graph import composite_spec
+from penstock._src.graph import composite_tensor
+from penstock._src.graph import constant_op
+from penstock._src.graph import dispatch
+from penstock._src.graph import extension_type
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_spec
+from penstock._src.base import tf2
+from penstock._src.graph import type_spec
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.control_flow.functional_ops import Packing, cached_variables, common_length
+from penstock._src.control_flow.while_loop import while_loop
+from penstock._src.base import hooks
+from penstock._src.base import nest
 
 _ragged = hooks.Hook("ragged.map_fn")
 _converted, _status = hooks.Hook("autograph.convert"), hooks.Hook("autograph.status")

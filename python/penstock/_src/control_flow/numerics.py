@@ -1,7 +1,7 @@
 """Checks for infinity and NaN."""
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import control_flow_ops
-from penstock.ops.arguments import pick
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops.arguments import pick
 
 __all__ = ["add_check_numerics_ops", "verify_tensor_all_finite", "verify_tensor_all_finite_v2"]
 

@@ -1,6 +1,6 @@
 """A conditional that is decided at once if its condition is known."""
-from penstock.framework import tensor_util
-from penstock.framework.tensor import Tensor
+from penstock._src.graph import tensor_util
+from penstock._src.graph.tensor import Tensor
 
 
 def smart_constant_value(pred):
@@ -25,11 +25,11 @@ def smart_cond(pred, true_fn=None, false_fn=None, name=None):
     known = smart_constant_value(pred)
     if known is not None:
         return true_fn() if known else false_fn()
-    from penstock.ops import cond as cond_lib
+    from penstock._src.control_flow import cond as cond_lib
     return cond_lib.cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
 
 
 def smart_case(pred_fn_pairs, default=None, exclusive=False, name="smart_case"):
     """As tf.case; predicates may be bools, and those whose values are known leave no conditional in the graph."""
-    from penstock.ops import cond
+    from penstock._src.control_flow import cond
     return cond._case_helper(smart_cond, pred_fn_pairs, default, exclusive, name, allow_python_preds=True)

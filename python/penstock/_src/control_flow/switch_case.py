@@ -1,6 +1,6 @@
 """tf.switch_case: a Case operation whose branches are functions."""
-from penstock.framework import ops
-from penstock.ops.cond_v2 import indexed_case
+from penstock._src.graph import ops
+from penstock._src.control_flow.cond_v2 import indexed_case
 
 
 def _checked_branches(branch_fns, default, branch_index):

@@ -1,12 +1,12 @@
 """TensorArray where ops run as they are called: a list of tensors."""
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops.tensor_array_ops import TensorArray, _check_type
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.control_flow.tensor_array_ops import TensorArray, _check_type
 
 
 def _number(value):

@@ -1,15 +1,15 @@
 """TensorArray as a list: its flow is the list, which no handle names."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.framework import tf2
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import list_ops
-from penstock.ops import math_ops
-from penstock.ops.tensor_array_ops import TensorArray, _check_type
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.control_flow import list_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.control_flow.tensor_array_ops import TensorArray, _check_type
 
 
 class ListTensorArray(TensorArray):

@@ -3,15 +3,15 @@ import contextlib
 import functools
 import inspect
 
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import control_flow_util
-from penstock.ops import math_ops
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.graph import control_flow_util
+from penstock._src.core_ops import math_ops
+from penstock._src.base import tf_logging as logging
 
 
 def _check_arguments(size, handle, flow, given):
@@ -68,10 +68,10 @@ class TensorArray(object):
 
     def __new__(cls, *args, **kwargs):
         if cls is TensorArray and _is_list(*args, **kwargs):
-            from penstock.ops.tensor_array_lists import ListTensorArray
+            from penstock._src.control_flow.tensor_array_lists import ListTensorArray
             cls = ListTensorArray
         elif cls is TensorArray and ops.executing_eagerly():
-            from penstock.ops.tensor_array_eager import EagerTensorArray
+            from penstock._src.control_flow.tensor_array_eager import EagerTensorArray
             cls = EagerTensorArray
         return object.__new__(cls)
 

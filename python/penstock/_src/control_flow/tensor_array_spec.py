@@ -1,11 +1,10 @@
 """TensorArraySpec: what is known of a TensorArray before it is there."""
-from penstock.framework import dtypes, ops, tensor_shape
-from penstock.framework import type_spec_registry
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.framework.type_spec import (
-    TypeSpec, register_type_spec_from_value_converter, type_spec_from_value)
-from penstock.ops import list_ops
-from penstock.ops.tensor_array_ops import TensorArray
+from penstock._src.graph import dtypes, ops, tensor_shape
+from penstock._src.graph import type_spec_registry
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.graph.type_spec import TypeSpec, register_type_spec_from_value_converter, type_spec_from_value
+from penstock._src.control_flow import list_ops
+from penstock._src.control_flow.tensor_array_ops import TensorArray
 
 
 @type_spec_registry.register("tf.TensorArraySpec")

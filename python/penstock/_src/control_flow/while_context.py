@@ -1,13 +1,13 @@
 """The context of a loop: values from outside enter its frame, loop variables go around."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_spec
-from penstock.framework import type_spec
-from penstock.ops import control_flow_ops
-from penstock.ops import control_flow_util as util
-from penstock.ops.control_flow_context import ControlFlowContext, switch_ref_or_tensor, without_new_summaries
-from penstock.util import nest
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_spec
+from penstock._src.graph import type_spec
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.graph import control_flow_util as util
+from penstock._src.function.control_flow_context import ControlFlowContext, switch_ref_or_tensor, without_new_summaries
+from penstock._src.base import nest
 
 
 def enter(data, frame_name, is_constant=False, parallel_iterations=10, use_ref=True, use_input_shape=True, name=None):
@@ -231,7 +231,7 @@ class WhileContext(ControlFlowContext):
 
     def waits_for(self, external):
         """Operations inside that wait for outer ones, each through a value of it."""
-        from penstock.ops import array_ops
+        from penstock._src.core_ops import array_ops
         with ops.control_dependencies(None):
             self.Enter()
             waits = [array_ops.identity(control.outputs[0]).op for control in external if control.outputs]
@@ -275,7 +275,7 @@ class WhileContext(ControlFlowContext):
     def BuildLoop(self, pred, body, loop_vars, shape_invariants, return_same_structure, like=None):
         """Builds the loop; what `body` returns, as it is when the loop ends. like: the structure of the variables, with
         specs in it for those whose shapes change."""
-        from penstock.ops import tensor_array_ops
+        from penstock._src.control_flow import tensor_array_ops
         original = loop_vars if like is None else like
         parts = [tensor_array_ops.flow_of(x) for x in nest.flatten(loop_vars)]
         parts = [ops.convert_to_tensor_or_composite(x) for x in parts]
@@ -298,7 +298,7 @@ class WhileContext(ControlFlowContext):
         return packed[0]
 
     def _build_loop(self, pred, body, original, loop_vars, shape_invariants):
-        from penstock.ops import tensor_array_ops
+        from penstock._src.control_flow import tensor_array_ops
         flat_original = nest.flatten(original, expand_composites=True)
 
         def packed(tensors):

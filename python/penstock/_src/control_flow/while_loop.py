@@ -1,14 +1,14 @@
 """tf.while_loop."""
-from penstock.framework import constant_op
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import type_spec
-from penstock.ops import control_flow_util
-from penstock.ops import tensor_array_ops
-from penstock.ops import while_v2
-from penstock.ops.while_context import WhileContext, shape_invariant, shape_invariant_spec
-from penstock.util import nest
+from penstock._src.graph import constant_op
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import type_spec
+from penstock._src.graph import control_flow_util
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.control_flow import while_v2
+from penstock._src.control_flow.while_context import WhileContext, shape_invariant, shape_invariant_spec
+from penstock._src.base import nest
 
 
 def _bounded(cond, body, loop_vars, maximum, counter, single):

@@ -1,19 +1,19 @@
 """tf.while_loop as one operation: While, whose condition and body are functions."""
 from penstock import _core
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import func_graph as func_graph_module
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_spec
-from penstock.framework import type_spec
-from penstock.framework.composite_tensor import CompositeTensor
-from penstock.ops import array_ops
-from penstock.ops import control_flow_util_v2 as util
-from penstock.ops.cond_v2 import scalar
-from penstock.ops.tensor_array_ops import flow_of
-from penstock.ops.while_context import less_or_equal, shape_invariant_spec
-from penstock.util import nest
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.function import func_graph as func_graph_module
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_spec
+from penstock._src.graph import type_spec
+from penstock._src.graph.composite_tensor import CompositeTensor
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_util_v2 as util
+from penstock._src.control_flow.cond_v2 import scalar
+from penstock._src.control_flow.tensor_array_ops import flow_of
+from penstock._src.control_flow.while_context import less_or_equal, shape_invariant_spec
+from penstock._src.base import nest
 
 _COUNTERS = 2  # the loop counter and the bound come before the loop's own variables
 

@@ -1,11 +1,11 @@
 """Blocks and windows of arrays, sets of values, and quantisation: the rest of `array_ops`."""
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_util
-from penstock.ops.arguments import pick
-from penstock.ops.array_create import zeros
-from penstock.ops.array_join import stack
-from penstock.ops.array_shape import reshape, shape_internal
+from penstock._src.graph import dtypes, gen, ops, sparse_tensor, tensor_util
+from penstock._src.core_ops.arguments import pick
+from penstock._src.core_ops.array_create import zeros
+from penstock._src.core_ops.array_join import stack
+from penstock._src.core_ops.array_shape import reshape, shape_internal
 
 __all__ = [
     "batch_to_space", "batch_to_space_v2", "depth_to_space", "depth_to_space_v2", "edit_distance",

@@ -5,10 +5,10 @@ import operator
 
 import numpy as np
 
-from penstock.framework import constant_op, defaults, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util
-from penstock.framework import tf2
-from penstock.ops.array_join import stack
-from penstock.ops.array_shape import all_dimensions, expand_dims, reshape, shape_internal, size
+from penstock._src.graph import constant_op, defaults, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util
+from penstock._src.base import tf2
+from penstock._src.core_ops.array_join import stack
+from penstock._src.core_ops.array_shape import all_dimensions, expand_dims, reshape, shape_internal, size
 
 __all__ = [
     "fill", "meshgrid", "one_hot", "ones", "ones_like", "ones_like_v2", "placeholder", "placeholder_with_default",

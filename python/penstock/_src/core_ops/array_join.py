@@ -3,9 +3,10 @@ import numbers
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tensor_util, tf2
-from penstock.ops.array_shape import all_dimensions, expand_dims, identity, rank, reshape, shape
-from penstock.util import nest
+from penstock._src.graph import constant_op, dtypes, gen, ops, tensor_shape, tensor_util
+from penstock._src.base import tf2
+from penstock._src.core_ops.array_shape import all_dimensions, expand_dims, identity, rank, reshape, shape
+from penstock._src.base import nest
 
 __all__ = ["concat", "get_positive_axis", "pad", "pad_v2", "parallel_stack", "repeat", "repeat_with_axis", "split",
            "stack", "unstack"]
@@ -173,7 +174,7 @@ def _first_tensor_dtype(values):
 
 
 def convert_list(values, dtype=None, name=None):
-    """Conversion function of nested lists with tensors in them, called by penstock.framework.constant_op."""
+    """Conversion function of nested lists with tensors in them, called by penstock._src.graph.constant_op."""
     found = _first_tensor_dtype(values)
     if dtype is not None and dtype != found:
         values = nest.map_structure(
@@ -194,8 +195,8 @@ def repeat(input, repeats, axis=None, name=None):
 
 def repeat_with_axis(data, repeats, axis, name=None):
     """`repeat` with an axis; `repeats` is a number, or a vector with one for each slice."""
-    from penstock.ops.array_create import sequence_mask  # built on this module
-    from penstock.ops.array_slice import boolean_mask
+    from penstock._src.core_ops.array_create import sequence_mask  # built on this module
+    from penstock._src.core_ops.array_slice import boolean_mask
     if not isinstance(axis, int):
         raise TypeError(f"axis must be an int; got {type(axis).__name__}")
     with ops.name_scope(name, "Repeat", [data, repeats]):

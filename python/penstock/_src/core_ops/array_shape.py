@@ -2,11 +2,11 @@
 import numpy as np
 
 from penstock import _core
-from penstock.framework import common_shapes, constant_op, defaults, dtypes, gen, ops, sparse_tensor
-from penstock.framework import tensor_util, types
-from penstock.framework.eager_tensor import EagerTensor
-from penstock.ops.arguments import pick
-from penstock.util import nest
+from penstock._src.graph import common_shapes, constant_op, defaults, dtypes, gen, ops, sparse_tensor
+from penstock._src.graph import tensor_util, types
+from penstock._src.graph.eager_tensor import EagerTensor
+from penstock._src.core_ops.arguments import pick
+from penstock._src.base import nest
 
 __all__ = [
     "all_dimensions", "broadcast_dynamic_shape", "broadcast_static_shape", "expand_dims", "expand_dims_v2", "identity",
@@ -200,7 +200,7 @@ transpose_v2.__doc__ = transpose.__doc__
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     """Exchanges the last two dimensions."""
-    from penstock.ops.array_join import concat  # array_join is built on this module
+    from penstock._src.core_ops.array_join import concat  # array_join is built on this module
     with ops.name_scope(name, values=[a]):
         a = ops.convert_to_tensor(a, name="a")
         ndims = a.get_shape().ndims

@@ -3,12 +3,13 @@ import sys
 
 import numpy as np
 
-from penstock.framework import constant_op, defaults, dtypes, gen, indexed_slices, ops, tensor_shape, tensor_util, tf2
-from penstock.framework.mode import mode
-from penstock.ops.array_create import meshgrid, ones, ones_like, zeros
-from penstock.ops.array_join import concat, stack, unstack
-from penstock.ops.array_shape import rank, reshape, shape, squeeze, transpose
-from penstock.util import hooks
+from penstock._src.graph import constant_op, defaults, dtypes, gen, indexed_slices, ops, tensor_shape, tensor_util
+from penstock._src.base import tf2
+from penstock._src.base.mode import mode
+from penstock._src.core_ops.array_create import meshgrid, ones, ones_like, zeros
+from penstock._src.core_ops.array_join import concat, stack, unstack
+from penstock._src.core_ops.array_shape import rank, reshape, shape, squeeze, transpose
+from penstock._src.base import hooks
 
 __all__ = [
     "_slice_helper", "_SliceHelperVar", "batch_gather", "batch_gather_nd", "boolean_mask", "boolean_mask_v2", "gather",

@@ -1,8 +1,8 @@
 """Clipping by value and by norm."""
 from collections import abc
 
-from penstock.framework import constant_op, dtypes, gen, indexed_slices, ops
-from penstock.ops import array_ops, math_ops
+from penstock._src.graph import constant_op, dtypes, gen, indexed_slices, ops
+from penstock._src.core_ops import array_ops, math_ops
 
 __all__ = ["clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "global_norm"]
 

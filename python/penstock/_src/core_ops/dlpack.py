@@ -1,6 +1,6 @@
 """Eager values as DLPack capsules, and back, without copies."""
 from penstock import _core
-from penstock.framework.eager_tensor import EagerTensor
+from penstock._src.graph.eager_tensor import EagerTensor
 
 
 def to_dlpack(tf_tensor):

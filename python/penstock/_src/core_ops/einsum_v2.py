@@ -4,8 +4,8 @@ import math
 import re
 import string
 
-from penstock.framework import gen
-from penstock.framework import ops
+from penstock._src.graph import gen
+from penstock._src.graph import ops
 
 
 def einsum(equation, *inputs, **kwargs):

@@ -1,8 +1,8 @@
 """The identity matrix."""
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops import array_ops
 
 __all__ = ["eye"]
 

@@ -1,5 +1,5 @@
 """roll."""
-from penstock.framework import gen
+from penstock._src.graph import gen
 
 __all__ = ["roll"]
 

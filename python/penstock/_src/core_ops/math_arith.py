@@ -3,10 +3,11 @@ import logging
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, indexed_slices, ops, sparse_tensor, tf2
-from penstock.ops.array_create import ones_like, zeros_like
-from penstock.ops.array_slice import where_v2
-from penstock.util import nest
+from penstock._src.graph import constant_op, dtypes, gen, indexed_slices, ops, sparse_tensor
+from penstock._src.base import tf2
+from penstock._src.core_ops.array_create import ones_like, zeros_like
+from penstock._src.core_ops.array_slice import where_v2
+from penstock._src.base import nest
 
 __all__ = [
     "abs", "add", "angle", "angle_v2", "cast", "complex", "conj", "div", "div_no_nan", "divide", "equal", "floordiv",

@@ -4,13 +4,13 @@ import functools
 import numpy as np
 
 from penstock import _core
-from penstock.framework import dtypes, gen, ops
-from penstock.ops.array_join import concat, stack
-from penstock.ops.array_shape import expand_dims, rank, reshape, shape, squeeze, transpose
-from penstock.ops.array_slice import gather, where
-from penstock.ops.math_arith import cast, conj
-from penstock.ops.math_arith import range as range_of
-from penstock.ops.math_reduce import reduce_prod, reduce_sum
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops.array_join import concat, stack
+from penstock._src.core_ops.array_shape import expand_dims, rank, reshape, shape, squeeze, transpose
+from penstock._src.core_ops.array_slice import gather, where
+from penstock._src.core_ops.math_arith import cast, conj
+from penstock._src.core_ops.math_arith import range as range_of
+from penstock._src.core_ops.math_reduce import reduce_prod, reduce_sum
 
 __all__ = ["matmul", "matmul_v1", "matvec", "tensordot", "trace"]
 
@@ -92,7 +92,7 @@ def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_spa
 
 def trace(x, name=None):
     """The sum of the diagonal of each matrix."""
-    from penstock.ops.array_blocks import matrix_diag_part
+    from penstock._src.core_ops.array_blocks import matrix_diag_part
     with ops.name_scope(name, "Trace", [x]) as name:
         return reduce_sum(matrix_diag_part(ops.convert_to_tensor(x, name="x")), [-1], name=name)
 

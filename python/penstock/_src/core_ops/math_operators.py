@@ -4,13 +4,14 @@ import functools
 import numpy as np
 
 from penstock import _core
-from penstock.framework import composite_tensor, defaults, dispatch, dtypes, errors, gen, ops, sparse_tensor, tf2
-from penstock.framework.eager_tensor import EagerTensor
-from penstock.framework.mode import mode
-from penstock.framework.tensor import is_dense_tensor_like
-from penstock.ops import array_slice, math_arith, math_matmul
-from penstock.util import hooks
-from penstock.util import traceback_utils
+from penstock._src.graph import composite_tensor, defaults, dispatch, dtypes, errors, gen, ops, sparse_tensor
+from penstock._src.base import tf2
+from penstock._src.graph.eager_tensor import EagerTensor
+from penstock._src.base.mode import mode
+from penstock._src.graph.tensor import is_dense_tensor_like
+from penstock._src.core_ops import array_slice, math_arith, math_matmul
+from penstock._src.base import hooks
+from penstock._src.base import traceback_utils
 
 _numpy_matmul, _numpy_promoted = hooks.Hook("numpy.matmul"), hooks.Hook("numpy.promote")
 # The public functions that are Python's operators, for classes that borrow those of Tensor (Keras' symbolic values).

@@ -1,8 +1,8 @@
 """Numbers at even distances, and points that fill a cube evenly."""
 import numpy as np
 
-from penstock.framework import common_shapes, constant_op, dtypes, gen, ops, tensor_util
-from penstock.ops import array_ops, math_ops
+from penstock._src.graph import common_shapes, constant_op, dtypes, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
 
 __all__ = ["linspace", "sobol_sample"]
 

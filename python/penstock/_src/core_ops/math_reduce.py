@@ -4,12 +4,12 @@ from collections import abc
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, indexed_slices, ops, sparse_tensor, tensor_shape
-from penstock.ops.arguments import pick
-from penstock.ops.array_create import fill, ones, zeros, zeros_like
-from penstock.ops.array_shape import identity, rank, reshape, shape, shape_internal, size
-from penstock.ops.array_slice import where
-from penstock.ops.math_arith import cast, range
+from penstock._src.graph import constant_op, dtypes, gen, indexed_slices, ops, sparse_tensor, tensor_shape
+from penstock._src.core_ops.arguments import pick
+from penstock._src.core_ops.array_create import fill, ones, zeros, zeros_like
+from penstock._src.core_ops.array_shape import identity, rank, reshape, shape, shape_internal, size
+from penstock._src.core_ops.array_slice import where
+from penstock._src.core_ops.math_arith import cast, range
 
 __all__ = [
     "_ReductionDims", "accumulate_n", "add_n", "argmax", "argmax_v2", "argmin", "argmin_v2", "bincount", "bincount_v1",
@@ -266,7 +266,7 @@ def _segment_counts(data, segment_ids, num_segments):
     each = ones(shape_internal(segment_ids), dtype=data.dtype)
     counts = gen.unsorted_segment_sum(each, segment_ids, num_segments)
     if data.shape.ndims is None or segment_ids.shape.ndims is None:
-        from penstock.ops.array_join import concat
+        from penstock._src.core_ops.array_join import concat
         inner = reshape(rank(data) - rank(segment_ids), [1])
         return gen.maximum(reshape(counts, concat([reshape(num_segments, [1]), ones(inner, dtypes.int32)], 0)), 1)
     inner = data.shape.ndims - segment_ids.shape.ndims

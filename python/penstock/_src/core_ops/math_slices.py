@@ -1,6 +1,6 @@
 """Tensors as IndexedSlices."""
-from penstock.framework import dtypes, indexed_slices, ops
-from penstock.ops import array_ops, math_arith
+from penstock._src.graph import dtypes, indexed_slices, ops
+from penstock._src.core_ops import array_ops, math_arith
 
 
 def _as_indexed_slices(x, optimize=True):

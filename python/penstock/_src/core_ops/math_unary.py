@@ -1,6 +1,6 @@
 """Functions of one argument that take sparse tensors too: they work on the values that are there."""
-from penstock.framework import gen, sparse_tensor
-from penstock.ops import math_arith
+from penstock._src.graph import gen, sparse_tensor
+from penstock._src.core_ops import math_arith
 
 __all__ = ["abs", "bessel_i0e", "bessel_i1e", "erf", "negative", "sign", "sqrt", "square", "tanh"]
 

@@ -1,8 +1,8 @@
 """sort and argsort, by TopKV2."""
 import numpy as np
 
-from penstock.framework import constant_op, gen, ops, tensor_util
-from penstock.ops import array_ops, math_ops
+from penstock._src.graph import constant_op, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
 
 __all__ = ["argsort", "sort"]
 

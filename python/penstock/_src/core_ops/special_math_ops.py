@@ -3,8 +3,8 @@ import logging
 import re
 import string
 
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops, math_ops
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
 
 __all__ = ["bessel_i0", "bessel_i1", "einsum", "erfcinv", "lbeta"]
 

@@ -6,19 +6,19 @@ import warnings
 
 import numpy as np
 
-from penstock.framework import composite_spec
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import extension_type
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_spec
-from penstock.framework import tensor_util
-from penstock.framework import type_spec
-from penstock.framework import type_spec_registry
-from penstock.framework.tensor import Tensor
+from penstock._src.graph import composite_spec
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import extension_type
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_spec
+from penstock._src.graph import tensor_util
+from penstock._src.graph import type_spec
+from penstock._src.graph import type_spec_registry
+from penstock._src.graph.tensor import Tensor
 from penstock.proto import struct_pb2
-from penstock.util import compat
-from penstock.util import nest
+from penstock._src.base import compat
+from penstock._src.base import nest
 
 
 class NotEncodableError(Exception):
@@ -38,9 +38,10 @@ def register_codec(x):
 @functools.lru_cache(maxsize=None)
 def _spec_classes():
     """{number in the message: class of specs}."""
-    from penstock.data.ops import dataset_ops, iterator_ops, optional_ops
-    from penstock.ops import tensor_array_spec, variable_spec
-    from penstock.ops.ragged import ragged_tensor_spec
+    from penstock._src.data.ops import dataset_ops, iterator_ops, optional_ops
+    from penstock._src.control_flow import tensor_array_spec
+    from penstock._src.graph import variable_spec
+    from penstock._src.ops.ragged import ragged_tensor_spec
     return {
         _Spec.SPARSE_TENSOR_SPEC: composite_spec.SparseTensorSpec,
         _Spec.INDEXED_SLICES_SPEC: composite_spec.IndexedSlicesSpec,

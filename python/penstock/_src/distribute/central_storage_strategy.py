@@ -1,5 +1,5 @@
 """A strategy whose variables are all in one place."""
-from penstock.distribute.mirrored_strategy import MirroredStrategy
+from penstock._src.distribute.mirrored_strategy import MirroredStrategy
 
 
 class CentralStorageStrategy(MirroredStrategy):

@@ -6,10 +6,11 @@ import os
 import re
 import subprocess
 
-from penstock.client import session
-from penstock.framework import ops, tf2
-from penstock.training.server_lib import ClusterSpec
-from penstock.util import compat
+from penstock._src.session import session
+from penstock._src.graph import ops
+from penstock._src.base import tf2
+from penstock._src.session.server_lib import ClusterSpec
+from penstock._src.base import compat
 
 
 def format_master_url(master, rpc_layer=None):

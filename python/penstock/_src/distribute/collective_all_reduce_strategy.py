@@ -3,8 +3,8 @@ import enum
 import json
 import os
 
-from penstock.distribute.mirrored_strategy import MirroredStrategy
-from penstock.framework import errors
+from penstock._src.distribute.mirrored_strategy import MirroredStrategy
+from penstock._src.graph import errors
 
 
 class CommunicationImplementation(enum.Enum):

@@ -1,5 +1,5 @@
 """How values of replicas become one and get back to them: with one replica they stay as they are."""
-from penstock.distribute.reduce_util import as_reduce_op
+from penstock._src.distribute.reduce_util import as_reduce_op
 
 
 class CrossDeviceOps:

@@ -6,21 +6,21 @@ the code of a replica, which asks `get_replica_context()`. Subclasses of Strateg
 import contextlib
 import enum
 
-from penstock.autograph.core import ag_ctx
-from penstock.autograph.impl import api as autograph
-from penstock.data.ops import dataset_ops
-from penstock.distribute import distribution_strategy_context as contexts
-from penstock.distribute.distribution_strategy_context import (  # noqa: F401  (version 2 has them here)
+from penstock._src.autograph.core import ag_ctx
+from penstock._src.autograph.impl import api as autograph
+from penstock._src.data.ops import dataset_ops
+from penstock._src.distribute import distribution_strategy_context as contexts
+from penstock._src.distribute.distribution_strategy_context import (  # noqa: F401  (version 2 has them here)
     experimental_set_strategy, get_cross_replica_context, get_replica_context, get_strategy, has_strategy,
     in_cross_replica_context, strategy_supports_no_merge_call, variable_sync_on_read_context)
-from penstock.distribute.reduce_util import as_reduce_op, ReduceOp
-from penstock.framework import indexed_slices
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import variable_scope
-from penstock.util import nest
+from penstock._src.distribute.reduce_util import as_reduce_op, ReduceOp
+from penstock._src.graph import indexed_slices
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.base import nest
 
 
 class InputReplicationMode(enum.Enum):

@@ -2,7 +2,7 @@
 the ordinary ones, so nothing is of these types; programs ask all the same."""
 import contextlib
 
-from penstock.framework import errors
+from penstock._src.graph import errors
 
 
 class DistributedValues:

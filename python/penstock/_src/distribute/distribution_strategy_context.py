@@ -38,7 +38,7 @@ _everywhere = None  # the mode that experimental_set_strategy has set
 def _default_mode():
     global _default
     if _default is None:
-        from penstock.distribute.distribute_lib import DefaultStrategy
+        from penstock._src.distribute.distribute_lib import DefaultStrategy
         strategy = DefaultStrategy()
         _default = Replica(strategy, strategy.extended._replica_context)
     return _default

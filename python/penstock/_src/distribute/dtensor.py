@@ -2,7 +2,7 @@
 
 Programs that would use them if they were asked to can be imported, and can ask whether a value is one.
 """
-from penstock.framework import errors
+from penstock._src.graph import errors
 
 UNSHARDED = "unsharded"
 MATCH = "match"

@@ -1,7 +1,7 @@
 """A strategy with a replica on each device, which here is one."""
-from penstock.distribute import distribute_lib
-from penstock.distribute.one_device_strategy import canonical
-from penstock.framework import errors
+from penstock._src.distribute import distribute_lib
+from penstock._src.distribute.one_device_strategy import canonical
+from penstock._src.graph import errors
 
 
 class MirroredStrategy(distribute_lib.Strategy):

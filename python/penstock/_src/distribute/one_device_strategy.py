@@ -1,7 +1,7 @@
 """A strategy that puts everything on one device."""
-from penstock.distribute import distribute_lib
-from penstock.framework.config import LogicalDevice
-from penstock.framework.device_spec import DeviceSpecV2
+from penstock._src.distribute import distribute_lib
+from penstock._src.graph.config import LogicalDevice
+from penstock._src.graph.device_spec import DeviceSpecV2
 
 _HOST = DeviceSpecV2(job="localhost", replica=0, task=0)
 

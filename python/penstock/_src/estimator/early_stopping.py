@@ -3,18 +3,18 @@ import collections
 import operator
 import os
 
-from penstock.estimator import estimator as estimator_lib
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.ops import init_ops
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.platform import gfile
-from penstock.platform import tf_logging
-from penstock.summaries import summary_iterator
-from penstock.training import basic_session_run_hooks
-from penstock.training import session_run_hook
-from penstock.training import training_util
+from penstock._src.estimator import estimator as estimator_lib
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.files import gfile
+from penstock._src.base import tf_logging
+from penstock._src.summary import summary_iterator
+from penstock._src.training import basic_session_run_hooks
+from penstock._src.training import session_run_hook
+from penstock._src.checkpoint import training_util
 
 
 def make_early_stopping_hook(estimator, should_stop_fn, run_every_secs=60, run_every_steps=None):

@@ -5,39 +5,39 @@ import copy
 import os
 import tempfile
 
-from penstock.client import session as tf_session
-from penstock.data.experimental.ops import iterator_ops
-from penstock.distribute import distribute_lib
-from penstock.eager import context
-from penstock.estimator import model_fn as model_fn_lib
-from penstock.estimator import run_config
-from penstock.estimator import util as estimator_util
-from penstock.estimator import writers
-from penstock.saved_models.model_utils import export_utils
-from penstock.estimator.mode_keys import ModeKeys
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.framework import random_seed
-from penstock.ops import control_flow_ops
-from penstock.ops import metrics as metrics_lib
-from penstock.platform import gfile
-from penstock.platform import tf_logging as logging
-from penstock.saved_models import builder_impl as saved_model_builder
-from penstock.saved_models import utils_impl as saved_model_utils
-from penstock.summaries import summary
-from penstock.training import basic_session_run_hooks as basic_hooks
-from penstock.training import checkpoint_management
-from penstock.training import checkpoint_utils
-from penstock.training import device_setter
-from penstock.training import evaluation
-from penstock.training import monitored_session
-from penstock.training import py_checkpoint_reader
-from penstock.training import saver as saver_lib
-from penstock.training import session_run_hook
-from penstock.training import training_util
-from penstock.training import warm_starting_util
-from penstock.util import compat
-from penstock.util import nest
+from penstock._src.session import session as tf_session
+from penstock._src.data.experimental.ops import iterator_ops
+from penstock._src.distribute import distribute_lib
+from penstock._src.graph import context
+from penstock._src.estimator import model_fn as model_fn_lib
+from penstock._src.estimator import run_config
+from penstock._src.estimator import util as estimator_util
+from penstock._src.estimator import writers
+from penstock._src.saved_model.model_utils import export_utils
+from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.graph import random_seed
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.metrics import metrics as metrics_lib
+from penstock._src.files import gfile
+from penstock._src.base import tf_logging as logging
+from penstock._src.saved_model import builder_impl as saved_model_builder
+from penstock._src.saved_model import utils_impl as saved_model_utils
+from penstock._src.summary import summary
+from penstock._src.training import basic_session_run_hooks as basic_hooks
+from penstock._src.checkpoint import checkpoint_management
+from penstock._src.checkpoint import checkpoint_utils
+from penstock._src.training import device_setter
+from penstock._src.training import evaluation
+from penstock._src.training import monitored_session
+from penstock._src.checkpoint import py_checkpoint_reader
+from penstock._src.checkpoint import saver as saver_lib
+from penstock._src.training import session_run_hook
+from penstock._src.checkpoint import training_util
+from penstock._src.checkpoint import warm_starting_util
+from penstock._src.base import compat
+from penstock._src.base import nest
 
 VocabInfo = warm_starting_util.VocabInfo
 

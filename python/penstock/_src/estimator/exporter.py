@@ -2,13 +2,13 @@
 import abc
 import os
 
-from penstock.estimator import gc
-from penstock.estimator import model_fn
-from penstock.estimator import util
-from penstock.framework import ops
-from penstock.platform import gfile
-from penstock.platform import tf_logging
-from penstock.summaries import summary_iterator
+from penstock._src.estimator import gc
+from penstock._src.estimator import model_fn
+from penstock._src.estimator import util
+from penstock._src.graph import ops
+from penstock._src.files import gfile
+from penstock._src.base import tf_logging
+from penstock._src.summary import summary_iterator
 
 
 class Exporter(abc.ABC):

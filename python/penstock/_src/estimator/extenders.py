@@ -1,14 +1,14 @@
 """Estimators made of others: with more metrics, with features among the predictions."""
-from penstock.estimator import estimator as estimator_lib
-from penstock.estimator import model_fn as model_fn_lib
-from penstock.saved_models.model_utils.export_output import PredictOutput
-from penstock.estimator.mode_keys import ModeKeys
-from penstock.framework import ops
-from penstock.framework import sparse_tensor as sparse_tensor_lib
-from penstock.ops import clip_ops
-from penstock.ops import sparse_ops
-from penstock.training import optimizer as optimizer_lib
-from penstock.util import function_utils
+from penstock._src.estimator import estimator as estimator_lib
+from penstock._src.estimator import model_fn as model_fn_lib
+from penstock._src.saved_model.model_utils.export_output import PredictOutput
+from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor as sparse_tensor_lib
+from penstock._src.core_ops import clip_ops
+from penstock._src.ops.sparse import sparse_ops
+from penstock._src.training import optimizer as optimizer_lib
+from penstock._src.base import function_utils
 
 _VALID_METRIC_FN_ARGS = {"features", "labels", "predictions", "config"}
 

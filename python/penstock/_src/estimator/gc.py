@@ -3,10 +3,10 @@ import collections
 import heapq
 import os
 
-from penstock.framework import errors
-from penstock.platform import gfile
-from penstock.platform import tf_logging as logging
-from penstock.util import compat
+from penstock._src.graph import errors
+from penstock._src.files import gfile
+from penstock._src.base import tf_logging as logging
+from penstock._src.base import compat
 
 Path = collections.namedtuple("Path", "path export_version")
 

@@ -1,17 +1,17 @@
 """EstimatorSpec: what a model function gives."""
 import collections
 
-from penstock.saved_models.model_utils import export_utils
-from penstock.estimator.mode_keys import ModeKeys
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import variables
-from penstock.platform import tf_logging as logging
-from penstock.training import monitored_session
-from penstock.training import session_run_hook
-from penstock.util import function_utils
-from penstock.util import nest
+from penstock._src.saved_model.model_utils import export_utils
+from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import variables
+from penstock._src.base import tf_logging as logging
+from penstock._src.training import monitored_session
+from penstock._src.training import session_run_hook
+from penstock._src.base import function_utils
+from penstock._src.base import nest
 
 LOSS_METRIC_KEY = "loss"
 AVERAGE_LOSS_METRIC_KEY = "average_loss"

@@ -3,12 +3,12 @@ import copy
 import json
 import os
 
-from penstock.platform import tf_logging as logging
+from penstock._src.base import tf_logging as logging
 from penstock.proto import config_pb2
 from penstock.proto import rewriter_config_pb2
-from penstock.training import server_lib
-from penstock.util import compat
-from penstock.util import function_utils
+from penstock._src.session import server_lib
+from penstock._src.base import compat
+from penstock._src.base import function_utils
 
 _USE_DEFAULT = object()
 _REPLACEABLE = [

@@ -4,16 +4,16 @@ import json
 import os
 import time
 
-from penstock.estimator import estimator as estimator_lib
-from penstock.estimator import exporter as exporter_lib
-from penstock.estimator import run_config as run_config_lib
-from penstock.framework import ops
-from penstock.platform import tf_logging as logging
+from penstock._src.estimator import estimator as estimator_lib
+from penstock._src.estimator import exporter as exporter_lib
+from penstock._src.estimator import run_config as run_config_lib
+from penstock._src.graph import ops
+from penstock._src.base import tf_logging as logging
 from penstock.proto import config_pb2
-from penstock.training import basic_session_run_hooks
-from penstock.training import server_lib
-from penstock.training import session_run_hook
-from penstock.util import compat
+from penstock._src.training import basic_session_run_hooks
+from penstock._src.session import server_lib
+from penstock._src.training import session_run_hook
+from penstock._src.base import compat
 
 _MAX_DELAY_SECS = 60
 _DELAY_SECS_PER_WORKER = 5

@@ -2,22 +2,22 @@
 import sys
 import time
 
-from penstock.platform import tf_logging as logging
-from penstock.training import session_run_hook
-from penstock.util import function_utils
+from penstock._src.base import tf_logging as logging
+from penstock._src.training import session_run_hook
+from penstock._src.base import function_utils
 
 fn_args = function_utils.fn_args
 
 
 def is_dataset(value):
     """Whether it is a tf.data.Dataset. There is none before its module was imported."""
-    dataset_ops = sys.modules.get("penstock.data.ops.dataset_ops")
+    dataset_ops = sys.modules.get("penstock._src.data.ops.dataset_ops")
     return dataset_ops is not None and isinstance(value, dataset_ops.DatasetV2)
 
 
 def initializable_iterator(dataset):
     """An iterator over a dataset, and the hook that initializes it in each new session."""
-    from penstock.data.ops import dataset_ops
+    from penstock._src.data.ops import dataset_ops
     iterator = dataset_ops.make_initializable_iterator(dataset)
     return iterator, _DatasetInitializerHook(iterator)
 

@@ -2,12 +2,12 @@
 import numpy as np
 from google.protobuf import message
 
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import tensor_util
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_util
+from penstock._src.base import tf_logging as logging
 from penstock.proto import summary_pb2
-from penstock.summaries.writer import writer_cache
+from penstock._src.summary import writer_cache
 
 
 def _dict_to_str(dictionary):

@@ -8,17 +8,17 @@ import abc
 import collections
 from collections import abc as collections_abc
 
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import sparse_tensor as sparse_tensor_lib
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import embedding_ops
-from penstock.ops import math_ops
-from penstock.ops import sparse_ops
-from penstock.ops import variable_scope
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor as sparse_tensor_lib
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.ops.nn import embedding_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.sparse import sparse_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.base import tf_logging as logging
 
 
 class StateManager:

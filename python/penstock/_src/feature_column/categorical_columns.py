@@ -1,22 +1,23 @@
 """Columns that give numbers of categories."""
 import collections
 
-from penstock.feature_column import utils
-from penstock.feature_column.base import (CategoricalColumn, FeatureColumn, OfColumn, OfFeature, ScopedCategorical,
-                                          _CategoricalColumn, _FeatureColumn, buckets_of, to_sparse_input)
-from penstock.feature_column.configs import Configured, columns, dtype
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import sparse_tensor as sparse_tensor_lib
-from penstock.framework import tf2
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import lookup_ops
-from penstock.ops import math_ops
-from penstock.ops import parsing_ops
-from penstock.ops import sparse_ops
-from penstock.ops import string_ops
+from penstock._src.feature_column import utils
+from penstock._src.feature_column.base import (
+    CategoricalColumn, FeatureColumn, OfColumn, OfFeature, ScopedCategorical, _CategoricalColumn, _FeatureColumn,
+    buckets_of, to_sparse_input)
+from penstock._src.feature_column.configs import Configured, columns, dtype
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor as sparse_tensor_lib
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.lookup import lookup_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.lookup import parsing_ops
+from penstock._src.ops.sparse import sparse_ops
+from penstock._src.ops.strings import string_ops
 
 
 class _KeyedColumn(Configured, OfFeature, CategoricalColumn, ScopedCategorical):
@@ -86,7 +87,7 @@ class _VocabularyColumn(_KeyedColumn):
 
 def _records(path, dtype):
     """The records of a compressed file as a dataset of keys."""
-    from penstock.data.ops import readers
+    from penstock._src.data.ops import readers
     records = readers.TFRecordDatasetV2(path, compression_type="GZIP")
     return records if dtype == dtypes.string else records.map(lambda key: string_ops.string_to_number(key, dtype))
 
@@ -110,7 +111,7 @@ class VocabularyFileCategoricalColumn(
 
     def _table(self, key_dtype, name):
         if self.file_format == "tfrecord_gzip":
-            from penstock.data.experimental.ops import lookup_ops as dataset_lookup
+            from penstock._src.data.experimental.ops import lookup_ops as dataset_lookup
             return dataset_lookup.index_table_from_dataset(
                 _records(self.vocabulary_file, key_dtype), num_oov_buckets=self.num_oov_buckets,
                 vocab_size=self.vocabulary_size, default_value=self.default_value, key_dtype=key_dtype, name=name)

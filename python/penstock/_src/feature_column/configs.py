@@ -1,5 +1,5 @@
 """Columns as dictionaries that JSON can say, and back."""
-from penstock.framework import dtypes
+from penstock._src.graph import dtypes
 
 
 class Coder:
@@ -18,13 +18,13 @@ class _Columns(Coder):
     """A column, or a tuple of columns and names of features."""
 
     def encode(self, value):
-        from penstock.feature_column import serialization
+        from penstock._src.feature_column import serialization
         if type(value) is tuple:
             return tuple(serialization.serialize_feature_column(column) for column in value)
         return serialization.serialize_feature_column(value)
 
     def decode(self, value, custom_objects, columns_by_name):
-        from penstock.feature_column import serialization
+        from penstock._src.feature_column import serialization
         if isinstance(value, (tuple, list)):
             return tuple(self.decode(column, custom_objects, columns_by_name) for column in value)
         return serialization.deserialize_feature_column(value, custom_objects, columns_by_name)
@@ -52,7 +52,7 @@ class _Object(Coder):
         raise ValueError("Cannot serialize", value)
 
     def decode(self, value, custom_objects, columns_by_name):
-        from penstock.feature_column import serialization
+        from penstock._src.feature_column import serialization
         return serialization.deserialize_object(value, custom_objects)
 
 

@@ -1,27 +1,27 @@
 """Columns that give dense tensors."""
 import collections
 
-from penstock.feature_column import utils
-from penstock.feature_column.base import (CategoricalColumn, DenseColumn, OfColumn, OfFeature, ScopedCategorical,
-                                          ScopedDense, ScopedSequenceDense, SequenceDenseColumn, _DenseColumn,
-                                          _LazyBuilder, _SequenceDenseColumn, buckets_of)
-from penstock.feature_column.categorical_columns import SequenceCategoricalColumn
-from penstock.feature_column.configs import Configured, an_object, columns, dtype
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import sparse_tensor as sparse_tensor_lib
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.ops import array_ops
-from penstock.ops import embedding_ops
-from penstock.ops import math_ops
-from penstock.ops import parsing_ops
-from penstock.ops import partitioned_variable
-from penstock.ops import sparse_ops
-from penstock.ops import variable_scope
-from penstock.training import checkpoint_utils
-from penstock.training.tracking import tracking
+from penstock._src.feature_column import utils
+from penstock._src.feature_column.base import (
+    CategoricalColumn, DenseColumn, OfColumn, OfFeature, ScopedCategorical, ScopedDense, ScopedSequenceDense,
+    SequenceDenseColumn, _DenseColumn, _LazyBuilder, _SequenceDenseColumn, buckets_of)
+from penstock._src.feature_column.categorical_columns import SequenceCategoricalColumn
+from penstock._src.feature_column.configs import Configured, an_object, columns, dtype
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor as sparse_tensor_lib
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.nn import embedding_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.lookup import parsing_ops
+from penstock._src.ops.state import partitioned_variable
+from penstock._src.ops.sparse import sparse_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.checkpoint import checkpoint_utils
+from penstock._src.ops.state import tracking
 
 
 class NumericColumn(

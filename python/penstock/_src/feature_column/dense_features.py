@@ -1,7 +1,7 @@
 """DenseFeatures: what dense columns give, side by side."""
-from penstock.feature_column import base
-from penstock.feature_column import layers
-from penstock.framework import ops
+from penstock._src.feature_column import base
+from penstock._src.feature_column import layers
+from penstock._src.graph import ops
 
 
 class DenseFeatures(layers.BaseFeaturesLayer):

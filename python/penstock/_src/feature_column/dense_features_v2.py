@@ -1,7 +1,7 @@
 """DenseFeatures as in version 2: variables are named by scopes of names."""
-from penstock.feature_column import dense_features
-from penstock.feature_column import layers
-from penstock.framework import ops
+from penstock._src.feature_column import dense_features
+from penstock._src.feature_column import layers
+from penstock._src.graph import ops
 
 
 class DenseFeatures(dense_features.DenseFeatures):

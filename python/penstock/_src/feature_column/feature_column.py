@@ -1,29 +1,29 @@
 """`input_layer` and `linear_model`: columns as functions with variable scopes."""
-from penstock.feature_column import base
-from penstock.feature_column import feature_column_v2 as v2
-from penstock.feature_column.base import (  # noqa: F401
+from penstock._src.feature_column import base
+from penstock._src.feature_column import feature_column_v2 as v2
+from penstock._src.feature_column.base import (  # noqa: F401
     _CategoricalColumn, _DenseColumn, _FeatureColumn, _LazyBuilder, _SequenceDenseColumn,
     to_sparse_input as _to_sparse_input_and_drop_ignore_values,
     verify_static_batch_size_equality as _verify_static_batch_size_equality)
-from penstock.feature_column.categorical_columns import (  # noqa: F401
+from penstock._src.feature_column.categorical_columns import (  # noqa: F401
     CrossedColumn as _CrossedColumn, HashedCategoricalColumn as _HashedCategoricalColumn,
     IdentityCategoricalColumn as _IdentityCategoricalColumn, SequenceCategoricalColumn as _SequenceCategoricalColumn,
     VocabularyFileCategoricalColumn as _VocabularyFileCategoricalColumn,
     VocabularyListCategoricalColumn as _VocabularyListCategoricalColumn,
     WeightedCategoricalColumn as _WeightedCategoricalColumn)
-from penstock.feature_column.dense_columns import (  # noqa: F401
+from penstock._src.feature_column.dense_columns import (  # noqa: F401
     BucketizedColumn as _BucketizedColumn, EmbeddingColumn as _EmbeddingColumn, IndicatorColumn as _IndicatorColumn,
     NumericColumn as _NumericColumn, _SharedEmbeddingColumn)
-from penstock.feature_column.layers import KerasModel
-from penstock.framework import ops
-from penstock.layers import base as base_layer
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import partitioned_variable
-from penstock.ops import template
-from penstock.ops import variable_scope
+from penstock._src.feature_column.layers import KerasModel
+from penstock._src.graph import ops
+from penstock._src.layers import base as base_layer
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import partitioned_variable
+from penstock._src.checkpoint import template
+from penstock._src.ops.state import variable_scope
 
 # One kind of column serves both interfaces.
 _numeric_column = v2.numeric_column

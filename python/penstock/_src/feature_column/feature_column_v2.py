@@ -3,28 +3,28 @@ import math
 
 import numpy as np
 
-from penstock.eager import context
-from penstock.feature_column import base
-from penstock.feature_column import utils as fc_utils
-from penstock.feature_column.base import (  # noqa: F401
+from penstock._src.graph import context
+from penstock._src.feature_column import base
+from penstock._src.feature_column import utils as fc_utils
+from penstock._src.feature_column.base import (  # noqa: F401
     CategoricalColumn, DenseColumn, FeatureColumn, FeatureTransformationCache, SequenceDenseColumn, StateManager,
     _CategoricalColumn, to_sparse_input as _to_sparse_input_and_drop_ignore_values,
     verify_static_batch_size_equality as _verify_static_batch_size_equality)
-from penstock.feature_column.categorical_columns import (
-    CrossedColumn, HashedCategoricalColumn, IdentityCategoricalColumn, SequenceCategoricalColumn,  # noqa: F401
+from penstock._src.feature_column.categorical_columns import (  # noqa: F401
+    CrossedColumn, HashedCategoricalColumn, IdentityCategoricalColumn, SequenceCategoricalColumn,
     VocabularyFileCategoricalColumn, VocabularyListCategoricalColumn, WeightedCategoricalColumn)
-from penstock.feature_column.dense_columns import (  # noqa: F401
+from penstock._src.feature_column.dense_columns import (  # noqa: F401
     BucketizedColumn, EmbeddingColumn, IndicatorColumn, NumericColumn, SharedEmbeddingColumn,
     SharedEmbeddingColumnCreator, _SharedEmbeddingColumn)
-from penstock.feature_column.layers import (  # noqa: F401
+from penstock._src.feature_column.layers import (  # noqa: F401
     BaseFeaturesLayer as _BaseFeaturesLayer, LinearModel, LinearModelLayer as _LinearModelLayer,
     StateManagerImpl as _StateManagerImpl, StateManagerImplV2 as _StateManagerImplV2, sorted_columns)
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.lib.io import tf_record
-from penstock.ops import init_ops
-from penstock.platform import gfile
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.files import tf_record
+from penstock._src.ops.state import init_ops
+from penstock._src.files import gfile
+from penstock._src.base import tf_logging as logging
 
 _check_shape = fc_utils.check_shape
 

@@ -1,17 +1,17 @@
 """Layers of feature columns, which follow Keras in that they own their variables and open no variable scope."""
 import collections
 
-from penstock.feature_column import base
-from penstock.feature_column.base import CategoricalColumn, DenseColumn, StateManager
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.keras.engine import training
-from penstock.layers import base as base_layer
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import variable_scope
+from penstock._src.feature_column import base
+from penstock._src.feature_column.base import CategoricalColumn, DenseColumn, StateManager
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.keras.engine import training
+from penstock._src.layers import base as base_layer
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import variable_scope
 
 
 class KerasLayer(base_layer.Layer):
@@ -130,7 +130,7 @@ class BaseFeaturesLayer(KerasLayer):
 
     def get_config(self):
         """The layer as a configuration."""
-        from penstock.feature_column import serialization
+        from penstock._src.feature_column import serialization
         config = super().get_config()
         config["feature_columns"] = serialization.serialize_feature_columns(self._feature_columns)
         return config
@@ -138,7 +138,7 @@ class BaseFeaturesLayer(KerasLayer):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """The layer of a configuration."""
-        from penstock.feature_column import serialization
+        from penstock._src.feature_column import serialization
         columns = serialization.deserialize_feature_columns(config["feature_columns"], custom_objects=custom_objects)
         return cls(**dict(config, feature_columns=columns))
 
@@ -207,7 +207,7 @@ class LinearModelLayer(KerasLayer):
 
     def get_config(self):
         """The layer as a configuration."""
-        from penstock.feature_column import serialization
+        from penstock._src.feature_column import serialization
         config = super().get_config()
         config.update(feature_columns=serialization.serialize_feature_columns(self._feature_columns),
                       units=self._units, sparse_combiner=self._sparse_combiner)
@@ -216,7 +216,7 @@ class LinearModelLayer(KerasLayer):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """The layer of a configuration."""
-        from penstock.feature_column import serialization
+        from penstock._src.feature_column import serialization
         columns = serialization.deserialize_feature_columns(config["feature_columns"], custom_objects=custom_objects)
         return cls(**dict(config, feature_columns=columns))
 

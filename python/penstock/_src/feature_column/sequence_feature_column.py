@@ -1,20 +1,20 @@
 """Columns of sequences, and the layer of them."""
 import collections
 
-from penstock.feature_column import base
-from penstock.feature_column import feature_column_v2 as fc
-from penstock.feature_column import layers
-from penstock.feature_column import utils
-from penstock.feature_column.categorical_columns import SequenceCategoricalColumn
-from penstock.feature_column.configs import Configured, an_object, dtype as dtype_coder
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import parsing_ops
-from penstock.ops import sparse_ops
+from penstock._src.feature_column import base
+from penstock._src.feature_column import feature_column_v2 as fc
+from penstock._src.feature_column import layers
+from penstock._src.feature_column import utils
+from penstock._src.feature_column.categorical_columns import SequenceCategoricalColumn
+from penstock._src.feature_column.configs import Configured, an_object, dtype as dtype_coder
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.lookup import parsing_ops
+from penstock._src.ops.sparse import sparse_ops
 
 
 class SequenceFeatures(layers.BaseFeaturesLayer):

@@ -1,8 +1,8 @@
 """`tf.contrib.feature_column.sequence_input_layer`: columns of sequences as a function with variable scopes."""
-from penstock.feature_column import base
-from penstock.feature_column.sequence_feature_column import _assert_all_equal_and_return
-from penstock.ops import array_ops
-from penstock.ops import variable_scope
+from penstock._src.feature_column import base
+from penstock._src.feature_column.sequence_feature_column import _assert_all_equal_and_return
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import variable_scope
 
 
 def sequence_input_layer(features, feature_columns, weight_collections=None, trainable=True):

@@ -1,9 +1,9 @@
 """Columns as configurations (`keras.layers.DenseFeatures` is saved with them)."""
-from penstock.feature_column import base
-from penstock.feature_column import categorical_columns as categorical
-from penstock.feature_column import dense_columns as dense
-from penstock.feature_column import sequence_feature_column as sequence
-from penstock.ops import init_ops
+from penstock._src.feature_column import base
+from penstock._src.feature_column import categorical_columns as categorical
+from penstock._src.feature_column import dense_columns as dense
+from penstock._src.feature_column import sequence_feature_column as sequence
+from penstock._src.ops.state import init_ops
 
 _COLUMNS = {cls.__name__: cls for cls in (
     dense.BucketizedColumn, categorical.CrossedColumn, dense.EmbeddingColumn, categorical.HashedCategoricalColumn,

@@ -1,10 +1,10 @@
 """Checks of columns' arguments, and lengths of sequences."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.util import nest
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.base import nest
 
 
 def sequence_length_from_sparse_tensor(sp_tensor, num_elements=1):

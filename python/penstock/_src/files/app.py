@@ -1,7 +1,7 @@
 """tf.app: runs a program's main function after reading its flags."""
 import sys
 
-from penstock.platform import flags  # noqa: F401  (tf.app.flags)
+from penstock._src.files import flags  # noqa: F401  (tf.app.flags)
 
 
 def run(main=None, argv=None):

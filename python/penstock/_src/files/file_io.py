@@ -1,9 +1,9 @@
 """Functions on files and directories, under the names of tensorflow.python.lib.io.file_io."""
 import zlib
 
-from penstock.framework import errors
-from penstock.platform import gfile
-from penstock.platform.gfile import (  # noqa: F401
+from penstock._src.graph import errors
+from penstock._src.files import gfile
+from penstock._src.files.gfile import (  # noqa: F401
     Copy as copy, DeleteRecursively as delete_recursively, Exists as file_exists, FileStatistics,
     Glob as get_matching_files, IsDirectory as is_directory, ListDirectory as list_directory,
     MakeDirs as recursive_create_dir, MkDir as create_dir, Remove as delete_file, Rename as rename, Walk as walk,

@@ -12,9 +12,9 @@ try:
     from absl.flags import FLAGS as _flags
     disclaim_key_flags()  # a flag belongs to the module that calls the functions below
 except ImportError:
-    from penstock.platform.own_flags import *  # noqa: F403
-    from penstock.platform.own_flags import DEFINE_boolean, DEFINE_float, DEFINE_integer, DEFINE_string
-    from penstock.platform.own_flags import FLAGS as _flags
+    from penstock._src.files.own_flags import *  # noqa: F403
+    from penstock._src.files.own_flags import DEFINE_boolean, DEFINE_float, DEFINE_integer, DEFINE_string
+    from penstock._src.files.own_flags import FLAGS as _flags
 
 _OLD_NAMES = {"flag_name": "name", "default_value": "default", "docstring": "help"}
 

@@ -3,11 +3,11 @@ import io
 import os
 
 from penstock import _core
-from penstock.framework import core as _errors  # noqa: F401  (connects the errors)
-from penstock.framework import errors
-from penstock.framework import tf2
-from penstock.platform import tf_logging as logging
-from penstock.util import compat
+from penstock._src.graph import core as _errors  # noqa: F401  (connects the errors)
+from penstock._src.graph import errors
+from penstock._src.base import tf2
+from penstock._src.base import tf_logging as logging
+from penstock._src.base import compat
 
 
 def _path(path):

@@ -7,7 +7,7 @@ import contextlib
 import os
 import uuid
 
-from penstock.framework import errors
+from penstock._src.graph import errors
 
 _KINDS = ((FileNotFoundError, errors.NotFoundError), (FileExistsError, errors.AlreadyExistsError),
           (PermissionError, errors.PermissionDeniedError), (IsADirectoryError, errors.FailedPreconditionError),

@@ -4,7 +4,7 @@ import os
 
 def get_include():
     """The folder of the C++ headers."""
-    return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "include")
+    return os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "include")
 
 
 def get_lib():

@@ -2,9 +2,9 @@
 import os
 
 from penstock import _core
-from penstock.framework import core as _errors  # noqa: F401  (connects the errors)
-from penstock.framework import errors
-from penstock.util import compat
+from penstock._src.graph import core as _errors  # noqa: F401  (connects the errors)
+from penstock._src.graph import errors
+from penstock._src.base import compat
 
 
 class TFRecordCompressionType:

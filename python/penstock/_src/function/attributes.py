@@ -2,7 +2,7 @@
 from google.protobuf import text_format
 
 from penstock import proto
-from penstock.util import compat
+from penstock._src.base import compat
 
 DISABLE_SUMMARIES_AT_RUNTIME = "disable_summaries_at_runtime"
 IMPLEMENTS = "_implements"  # the name of what others may run instead of the function

@@ -1,8 +1,8 @@
 """Automatic control dependencies: side effects of a function's body happen in the order of the program."""
-from penstock.framework import defaults
-from penstock.framework import dtypes
-from penstock.framework.tensor import Tensor
-from penstock.util import nest
+from penstock._src.graph import defaults
+from penstock._src.graph import dtypes
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import nest
 
 # Stateful ops that need no order: nobody sees when they run.
 LEGACY_RANDOM_OPS = frozenset((
@@ -47,8 +47,8 @@ class AutomaticControlDependencies:
 
     def mark_as_return(self, tensor):
         """What the function should return instead of a tensor, so that effects have happened by then."""
-        from penstock.framework.indexed_slices import IndexedSlices
-        from penstock.ops import array_ops
+        from penstock._src.graph.indexed_slices import IndexedSlices
+        from penstock._src.core_ops import array_ops
         if tensor is None:
             return None
         if not isinstance(tensor, Tensor):
@@ -63,7 +63,7 @@ class AutomaticControlDependencies:
             flat = [self.mark_as_return(t) for t in nest.flatten(tensor, expand_composites=True)]
             return nest.pack_sequence_as(tensor, flat, expand_composites=True)
         inner = array_ops.identity(tensor)
-        from penstock.framework import func_graph
+        from penstock._src.function import func_graph
         func_graph.copy_handle_data(tensor, inner)
         self._returned.append(inner)
         return inner
@@ -95,7 +95,7 @@ class AutomaticControlDependencies:
     def _order(self, ops):
         """Adds the edges; returns the operations that must run."""
         self._writer, self._readers, self._merges, self._must_run, self._iterated = {}, {}, {}, {}, {}
-        from penstock.ops.loop_levels import inside_runtime_loops
+        from penstock._src.function.loop_levels import inside_runtime_loops
         unknown = inside_runtime_loops(self._graph._ops)
         unknown = set(unknown).union(*(op._members for op in ops))
         for op in ops:
@@ -179,7 +179,7 @@ class AutomaticControlDependencies:
         value = switch.inputs[0]
         if value.op.type == "Switch":
             self._begin_conditional(value.op)
-        from penstock.framework import gen
+        from penstock._src.graph import gen
         with self._graph.control_dependencies(None):
             merge = gen.merge(switch.outputs, name="artificial_merge")[0].op
         context = switch._control_flow_context

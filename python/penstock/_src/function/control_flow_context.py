@@ -1,9 +1,9 @@
 """What conditionals and loops have in common: a context sees every operation that is built inside it."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import control_flow_util as util
-from penstock.util import hooks
-from penstock.util import nest
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import control_flow_util as util
+from penstock._src.base import hooks
+from penstock._src.base import nest
 
 
 class ControlFlowContext(object):
@@ -188,7 +188,7 @@ def switch_ref_or_tensor(data, pred, name="Switch"):
 
 def without_new_summaries(function, outputs_of):
     """What `function()` returns; summaries made by it run with its result and are no summaries of the graph."""
-    from penstock.ops import array_ops
+    from penstock._src.core_ops import array_ops
     collection = ops.GraphKeys._SUMMARY_COLLECTION
     before = ops.get_collection(collection)
     result = function()

@@ -1,5 +1,5 @@
 """Functions of a GraphDef that take a variable's value where they took its handle."""
-from penstock.framework import tensor_util
+from penstock._src.graph import tensor_util
 from penstock.proto import types_pb2
 
 # op -> (attribute with the types of inputs, first input that functions get, attributes that name functions)

@@ -6,22 +6,22 @@ import weakref
 import numpy as np
 
 from penstock import _core
-from penstock.framework import auto_control_deps
-from penstock.framework import conversion
-from penstock.framework import defaults
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.framework import frozen_functions
-from penstock.framework import stack
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.framework.graph import Graph
-from penstock.framework.operation import Operation
-from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.framework.type_spec import is_composite_spec, type_spec_from_value
-from penstock.util import hooks
-from penstock.util import nest
+from penstock._src.function import auto_control_deps
+from penstock._src.graph import conversion
+from penstock._src.graph import defaults
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.function import frozen_functions
+from penstock._src.graph import stack
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.graph.graph import Graph
+from penstock._src.graph.operation import Operation
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.graph.type_spec import is_composite_spec, type_spec_from_value
+from penstock._src.base import hooks
+from penstock._src.base import nest
 
 _EAGER_CONST_THRESHOLD = 128  # values of at most so many elements help shape inference inside of the body
 
@@ -68,7 +68,7 @@ class FuncGraph(Graph):
         self._saving_errors = set()
         self._add_control_dependencies = False
         if outer._eager:
-            from penstock.eager import context
+            from penstock._src.graph import context
             self._seed = context.global_seed()
         else:
             self._seed = outer.seed
@@ -473,7 +473,7 @@ def _as_output(x, func_graph, op_return_value, python_func):
         return x
     if op_return_value is not None and isinstance(x, Operation):
         with func_graph.control_dependencies([x]):
-            from penstock.ops import array_ops
+            from penstock._src.core_ops import array_ops
             return array_ops.identity(op_return_value)
     try:
         return conversion.convert_to_tensor_or_composite(x)
@@ -527,7 +527,7 @@ def _signature(structure):
 
 def _without_variables(signature):
     """Specs in place of variables, which say which arguments are the same one."""
-    from penstock.ops import variable_spec
+    from penstock._src.graph import variable_spec
     numbers = {}
 
     def spec(x):

@@ -2,17 +2,17 @@
 import inspect
 
 from penstock import _core
-from penstock.framework import attr_values
-from penstock.framework import conversion
-from penstock.framework import defaults
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.framework.graph import Graph
-from penstock.framework.graph_keys import GraphKeys
-from penstock.framework.tensor import Tensor
-from penstock.util import compat
-from penstock.util import function_utils
-from penstock.util import hooks
+from penstock._src.graph import attr_values
+from penstock._src.graph import conversion
+from penstock._src.graph import defaults
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.graph.graph import Graph
+from penstock._src.graph.graph_keys import GraphKeys
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import compat
+from penstock._src.base import function_utils
+from penstock._src.base import hooks
 
 
 class Defun:

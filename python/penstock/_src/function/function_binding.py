@@ -1,14 +1,14 @@
 """Why arguments do not fit a tf.function or one of its traces, in the words of TensorFlow 2.21."""
 import inspect
 
-from penstock.eager import function_spec
-from penstock.eager import function_text
-from penstock.framework import conversion
-from penstock.framework import type_spec
-from penstock.framework import tf2
-from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.util import nest
+from penstock._src.function import function_spec
+from penstock._src.function import function_text
+from penstock._src.graph import conversion
+from penstock._src.graph import type_spec
+from penstock._src.base import tf2
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.base import nest
 
 
 class _Captured:

@@ -1,9 +1,9 @@
 """The traces of a tf.function, and which of them serves which arguments in version 2."""
-from penstock.eager import trace_type
-from penstock.framework import type_spec
-from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.util import nest
+from penstock._src.function import trace_type
+from penstock._src.graph import type_spec
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.base import nest
 
 
 class FunctionCache:

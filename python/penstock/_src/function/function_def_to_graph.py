@@ -1,10 +1,10 @@
 """FunctionDefs as graphs of their own, with placeholders for the arguments."""
 from penstock import proto
-from penstock.framework import func_graph as func_graph_module
-from penstock.framework import importer
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import versions
+from penstock._src.function import func_graph as func_graph_module
+from penstock._src.function import importer
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import versions
 
 
 def function_def_to_graph(fdef, input_shapes=None, copy_functions=True):

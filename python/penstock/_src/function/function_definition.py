@@ -3,16 +3,16 @@ import functools
 import weakref
 
 from penstock import _core
-from penstock.eager import cancellation
-from penstock.eager import context
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.framework import func_graph as func_graph_module
-from penstock.framework import op_callbacks
-from penstock.framework import tf2
-from penstock.framework.tensor_shape import TensorShape
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.util import compat
+from penstock._src.graph import cancellation
+from penstock._src.graph import context
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.function import func_graph as func_graph_module
+from penstock._src.graph import op_callbacks
+from penstock._src.base import tf2
+from penstock._src.graph.tensor_shape import TensorShape
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.base import compat
 
 
 _known = weakref.WeakValueDictionary()

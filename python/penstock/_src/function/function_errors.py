@@ -2,10 +2,10 @@
 import re
 import traceback
 
-from penstock.framework import function_definition
-from penstock.framework import stack
-from penstock.framework import tf2
-from penstock.util import compat
+from penstock._src.function import function_definition
+from penstock._src.graph import stack
+from penstock._src.base import tf2
+from penstock._src.base import compat
 
 _FUNCTION = re.compile(r"\{\{function_node ([^}]*)\}\} ?")
 _NODE = re.compile(r"\{\{node ([^}]*)\}\}")

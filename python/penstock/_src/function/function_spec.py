@@ -6,15 +6,15 @@ import weakref
 
 import numpy as np
 
-from penstock.eager import trace_type
-from penstock.framework import conversion
-from penstock.framework import defaults
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.framework import type_spec
-from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.util import nest, tf_inspect
+from penstock._src.function import trace_type
+from penstock._src.graph import conversion
+from penstock._src.graph import defaults
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.graph import type_spec
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.base import nest, tf_inspect
 
 
 def is_variable(value):
@@ -165,7 +165,7 @@ class FunctionSpec:
         try:
             return self._canonical(args, dict(kwargs))
         except (TypeError, ValueError) as e:
-            from penstock.eager import function_binding
+            from penstock._src.function import function_binding
             signature = function_binding.signature_of_function(self)
             reason = function_binding.fault(signature, args, kwargs)
             if reason is None:

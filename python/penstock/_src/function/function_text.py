@@ -1,8 +1,8 @@
 """What a trace takes and gives, as text."""
 import inspect
 
-from penstock.eager import function_type
-from penstock.framework.tensor_spec import TensorSpec
+from penstock._src.function import function_type
+from penstock._src.graph.tensor_spec import TensorSpec
 
 
 def kind_text(value, named=False):

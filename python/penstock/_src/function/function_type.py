@@ -4,14 +4,14 @@ import inspect
 import types
 import weakref
 
-from penstock.eager import function_spec
-from penstock.eager import trace_type
-from penstock.framework import type_spec
-from penstock.framework.func_graph import UnknownArgument
-from penstock.framework.indexed_slices import IndexedSlices
-from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.util import nest
+from penstock._src.function import function_spec
+from penstock._src.function import trace_type
+from penstock._src.graph import type_spec
+from penstock._src.function.func_graph import UnknownArgument
+from penstock._src.graph.indexed_slices import IndexedSlices
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.base import nest
 
 
 class _Kind:

@@ -1,6 +1,6 @@
 """Where gradient functions written in Python build when the runtime is inside of a loop's gradient."""
-from penstock.framework import ops
-from penstock.ops.control_flow_context import ControlFlowContext
+from penstock._src.graph import ops
+from penstock._src.function.control_flow_context import ControlFlowContext
 
 
 class GradientLoopContext(ControlFlowContext):

@@ -3,19 +3,19 @@ import contextlib
 import threading
 
 from penstock import _core
-from penstock.framework import config
-from penstock.framework import defaults
-from penstock.framework import device_numbers
-from penstock.framework import errors
-from penstock.framework import op_callbacks
-from penstock.framework import registry
-from penstock.framework import tapes
-from penstock.framework import tf2
-from penstock.framework.device_spec import DeviceSpecV2
-from penstock.framework.eager_tensor import EagerTensor
-from penstock.framework.func_graph import out_of_scope
-from penstock.framework.graph import Graph, core_op_def
-from penstock.framework.tensor import Tensor
+from penstock._src.graph import config
+from penstock._src.graph import defaults
+from penstock._src.graph import device_numbers
+from penstock._src.graph import errors
+from penstock._src.graph import op_callbacks
+from penstock._src.graph import registry
+from penstock._src.graph import tapes
+from penstock._src.base import tf2
+from penstock._src.graph.device_spec import DeviceSpecV2
+from penstock._src.graph.eager_tensor import EagerTensor
+from penstock._src.function.func_graph import out_of_scope
+from penstock._src.graph.graph import Graph, core_op_def
+from penstock._src.graph.tensor import Tensor
 
 
 _SPECIAL = frozenset(("Placeholder", "PlaceholderV2", "VarHandleOp"))
@@ -47,7 +47,7 @@ class EagerOperation:
 
     def get_attr(self, name):
         """The value of an attribute. ValueError if it has none of this name."""
-        from penstock.framework import dtypes
+        from penstock._src.graph import dtypes
         definition = next((a for a in core_op_def(self.type).attrs if a.name == name), None)
         if name in self._attrs:
             value = self._attrs[name]
@@ -224,8 +224,8 @@ ANONYMOUS = b"cd2c89b7-88b7-44c8-ad83-06c2a9158347"
 
 def to_core(grad):
     """A gradient in the runtime's form."""
-    from penstock.framework import conversion
-    from penstock.framework import indexed_slices
+    from penstock._src.graph import conversion
+    from penstock._src.graph import indexed_slices
     if grad is None or isinstance(grad, EagerTensor):
         return grad
     if isinstance(grad, indexed_slices.IndexedSlices):
@@ -236,7 +236,7 @@ def to_core(grad):
 
 def from_core(grad):
     """A gradient as programs know it."""
-    from penstock.framework import indexed_slices
+    from penstock._src.graph import indexed_slices
     if isinstance(grad, tuple):
         return indexed_slices.IndexedSlices(*grad)
     return grad
@@ -244,7 +244,7 @@ def from_core(grad):
 
 def filled(grads, outputs):
     """Output gradients with zeros where nothing flows in."""
-    from penstock.framework import gen
+    from penstock._src.graph import gen
     return [gen.zeros_like(y) if g is None and (y.dtype.is_floating or y.dtype.is_complex) else from_core(g)
             for g, y in zip(grads, outputs)]
 
@@ -275,7 +275,7 @@ def record_function(inputs, outputs, backward):
     is called at once, as in TensorFlow: what it raises comes where the values are computed."""
     _core.tape_record(inputs, outputs, backward)
     if accumulators.count and _core.tape_wants(inputs):
-        from penstock.framework import gen
+        from penstock._src.graph import gen
         with tapes.stop_recording():
             backward([gen.ones_like(y) if y.dtype.is_floating or y.dtype.is_complex else None for y in outputs])
 

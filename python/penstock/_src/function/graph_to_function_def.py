@@ -1,6 +1,6 @@
 """Parts of graphs as FunctionDefs."""
 from penstock import proto
-from penstock.framework import errors
+from penstock._src.graph import errors
 
 
 def graph_to_function_def(graph, operations, inputs, outputs, out_names=None):

@@ -1,11 +1,11 @@
 """tf.graph_util: work on GraphDef messages."""
 import re
 
-from penstock.framework import dtypes
-from penstock.framework import frozen_functions
-from penstock.framework import tensor_util
-from penstock.framework.operation import Operation
-from penstock.framework.tensor_shape import TensorShape
+from penstock._src.graph import dtypes
+from penstock._src.function import frozen_functions
+from penstock._src.graph import tensor_util
+from penstock._src.graph.operation import Operation
+from penstock._src.graph.tensor_shape import TensorShape
 
 _VARIABLE_OPS = {"Assign", "AssignAdd", "AssignSub", "Queue", "ScatterAdd", "ScatterSub", "ScatterUpdate",
                  "TruncatedNormal", "Variable", "VariableV2"}

@@ -1,12 +1,12 @@
 """tf.import_graph_def."""
-from penstock.framework import conversion
-from penstock.framework import defaults
-from penstock.framework import device as pydev
-from penstock.framework import errors
-from penstock.framework import graph as graph_module
-from penstock.framework import tf2
-from penstock.framework.tensor import Tensor
-from penstock.util import compat
+from penstock._src.graph import conversion
+from penstock._src.graph import defaults
+from penstock._src.graph import device as pydev
+from penstock._src.graph import errors
+from penstock._src.graph import graph as graph_module
+from penstock._src.base import tf2
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import compat
 
 
 def _parse_tensor_name(name):
@@ -125,7 +125,7 @@ def import_graph_def_for_function(graph_def, name=None):
 
 def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, validate_colocation_constraints=True,
                                name=None, op_dict=None, producer_op_list=None):
-    from penstock.framework import ops
+    from penstock._src.graph import ops
     graph_def = given = _checked_graph_def(graph_def)
     if return_elements is not None:
         return_elements = list(return_elements)
@@ -160,7 +160,7 @@ def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, 
         _fill_in_defaults(map(given.node.__getitem__, incomplete))
         _finish_new_operations(graph)
     if graph_def.library.function:
-        from penstock.framework import function
+        from penstock._src.function import function
         for found in function.from_library(graph_def.library):
             graph._functions.setdefault(found.name, found)
     if unused:

@@ -1,7 +1,7 @@
 """Tensors of a function's body outside of it: computed at once, or built again in another graph."""
-from penstock.framework import func_graph as func_graph_module
-from penstock.framework import function_definition
-from penstock.framework import ops
+from penstock._src.function import func_graph as func_graph_module
+from penstock._src.function import function_definition
+from penstock._src.graph import ops
 
 
 class UnliftableError(Exception):

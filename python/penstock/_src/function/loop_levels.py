@@ -1,5 +1,5 @@
 """Where the operations lie that the runtime adds for gradients: in which loops, and so what they may wait for."""
-from penstock.ops.gradient_context import GradientLoopContext
+from penstock._src.function.gradient_context import GradientLoopContext
 
 _ENTER, _EXIT = ("Enter", "RefEnter"), ("Exit", "RefExit")
 

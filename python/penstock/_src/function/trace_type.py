@@ -2,9 +2,9 @@
 import abc
 import typing
 
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.framework import type_spec
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import type_spec
 
 
 class TraceType(abc.ABC):

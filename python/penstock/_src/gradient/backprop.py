@@ -4,23 +4,23 @@ import functools
 import operator
 
 from penstock import _core
-from penstock.eager import graph_tape
-from penstock.eager.graph import from_core, to_core
-from penstock.framework import attr_values
-from penstock.framework import composite_tensor
-from penstock.framework import composite_tensor_gradient
-from penstock.framework import conversion
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.framework import gen
-from penstock.framework import indexed_slices
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.framework.tapes import recording, stop_recording  # noqa: F401
-from penstock.framework.tensor import Tensor
-from penstock.ops.unconnected_gradients import UnconnectedGradients
-from penstock.util import compat, hooks, nest
+from penstock._src.gradient import graph_tape
+from penstock._src.function.graph import from_core, to_core
+from penstock._src.graph import attr_values
+from penstock._src.graph import composite_tensor
+from penstock._src.gradient import composite_tensor_gradient
+from penstock._src.graph import conversion
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.graph import gen
+from penstock._src.graph import indexed_slices
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.graph.tapes import recording, stop_recording  # noqa: F401
+from penstock._src.graph.tensor import Tensor
+from penstock._src.gradient.unconnected_gradients import UnconnectedGradients
+from penstock._src.base import compat, hooks, nest
 
 
 _jacobian = hooks.Hook("jacobian")
@@ -376,8 +376,8 @@ def implicit_grad(f):
 
 def aggregate_indexed_slices_gradients(grads):
     """The sum of gradients of which some are IndexedSlices; None counts as nothing, and alone gives None."""
-    from penstock.ops import math_ops, math_slices
-    from penstock.ops import array_ops
+    from penstock._src.core_ops import math_ops, math_slices
+    from penstock._src.core_ops import array_ops
     grads = [g for g in grads if g is not None]
     if len(grads) < 2:
         return grads[0] if grads else None

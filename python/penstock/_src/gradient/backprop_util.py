@@ -1,6 +1,6 @@
 """What can be differentiated by, and sums of gradients."""
-from penstock.eager import backprop
-from penstock.framework import dtypes
+from penstock._src.gradient import backprop
+from penstock._src.graph import dtypes
 
 AggregateIndexedSlicesGradients = backprop.aggregate_indexed_slices_gradients
 

@@ -1,10 +1,10 @@
 """Which parts of a value made of several tensors are differentiated, and what derivatives by them become."""
 import abc
 
-from penstock.framework import indexed_slices
-from penstock.framework.composite_tensor import CompositeTensor
-from penstock.framework.tensor import Tensor
-from penstock.util import nest
+from penstock._src.graph import indexed_slices
+from penstock._src.graph.composite_tensor import CompositeTensor
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import nest
 
 
 class CompositeTensorGradient(abc.ABC):

@@ -1,5 +1,5 @@
 """Gradients of cuDNN's recurrent ops: functions for GPUs are built, and differentiated, on machines without one too."""
-from penstock.framework import op_library, ops
+from penstock._src.graph import op_library, ops
 
 
 def _register(version):

@@ -5,11 +5,11 @@ import logging
 import types
 
 from penstock import _core
-from penstock.framework import gen, ops, registry
-from penstock.framework.composite_tensor_gradient import (
+from penstock._src.graph import gen, ops, registry
+from penstock._src.gradient.composite_tensor_gradient import (
     get_flat_tensors_for_gradients, replace_flat_tensors_for_gradients)
-from penstock.framework.func_graph import copy_handle_data  # noqa: F401  (one of this module's names)
-from penstock.util import nest
+from penstock._src.function.func_graph import copy_handle_data  # noqa: F401  (one of this module's names)
+from penstock._src.base import nest
 
 __all__ = ["custom_gradient", "grad_pass_through", "recompute_grad"]
 
@@ -50,8 +50,8 @@ class _WithGradient:
 
 
 def _call_eagerly(f, args, kwargs):
-    from penstock.eager import backprop
-    from penstock.eager.graph import filled, record_function, to_core
+    from penstock._src.gradient import backprop
+    from penstock._src.function.graph import filled, record_function, to_core
     outer = backprop.GradientTape()
     with outer:  # finds the variables that f reads; nothing else is recorded but what the gradient function knows
         result, grad_fn = f(*args, **kwargs)
@@ -156,7 +156,7 @@ def recompute_grad(f):
 
     @functools.wraps(f)
     def decorated(*args, **kwargs):
-        from penstock.ops import gradients_impl
+        from penstock._src.gradient import gradients_impl
 
         def run(*inputs):
             result = f(*inputs, **kwargs)
@@ -181,7 +181,7 @@ def recompute_grad(f):
 
 def _recorded_again(f, inputs, kwargs, dys, variables):
     """The gradients of a call that is made anew under a tape."""
-    from penstock.eager import backprop
+    from penstock._src.gradient import backprop
     inputs = nest.map_structure(gen.identity, list(inputs))
     with backprop.GradientTape() as tape:
         tape.watch(nest.flatten(inputs) + list(variables or []))

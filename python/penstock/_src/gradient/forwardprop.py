@@ -3,14 +3,14 @@
 The gradient of y by x is linear in what flows into y; its derivative by that, in the direction of a tangent of x, is
 the tangent of y.
 """
-from penstock.eager import backprop
-from penstock.eager.graph import accumulators
-from penstock.framework import conversion
-from penstock.framework import gen
-from penstock.framework import tapes
-from penstock.framework.tensor import Tensor
-from penstock.ops.unconnected_gradients import UnconnectedGradients
-from penstock.util import nest
+from penstock._src.gradient import backprop
+from penstock._src.function.graph import accumulators
+from penstock._src.graph import conversion
+from penstock._src.graph import gen
+from penstock._src.graph import tapes
+from penstock._src.graph.tensor import Tensor
+from penstock._src.gradient.unconnected_gradients import UnconnectedGradients
+from penstock._src.base import nest
 
 
 def _is_variable(value):

@@ -1,8 +1,9 @@
 """tf.gradients and tf.hessians."""
-from penstock.framework import gen, ops
-from penstock.ops import array_ops, gradients_util
-from penstock.ops.gradients_util import AggregationMethod  # noqa: F401
-from penstock.ops.unconnected_gradients import UnconnectedGradients
+from penstock._src.graph import gen, ops
+from penstock._src.core_ops import array_ops
+from penstock._src.gradient import gradients_util
+from penstock._src.gradient.gradients_util import AggregationMethod  # noqa: F401
+from penstock._src.gradient.unconnected_gradients import UnconnectedGradients
 
 
 def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=False, gate_gradients=False,

@@ -1,13 +1,15 @@
 """What `tf.gradients` is made of: checks, the runtime's differentiation, calls back of gradients in Python."""
 import contextlib
 
-from penstock.framework import composite_tensor_gradient, dtypes, errors, gen, indexed_slices, op_callbacks, ops
-from penstock.framework import registry
-from penstock.ops import cudnn_rnn_grad  # noqa: F401 (registers gradients)
-from penstock.ops import array_ops, math_ops, outer_gradients
-from penstock.ops.gradient_context import GradientLoopContext
-from penstock.ops.loop_levels import bound_to_loops
-from penstock.ops.unconnected_gradients import UnconnectedGradients
+from penstock._src.gradient import composite_tensor_gradient
+from penstock._src.graph import dtypes, errors, gen, indexed_slices, op_callbacks, ops
+from penstock._src.graph import registry
+from penstock._src.gradient import cudnn_rnn_grad  # noqa: F401 (registers gradients)
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.gradient import outer_gradients
+from penstock._src.function.gradient_context import GradientLoopContext
+from penstock._src.function.loop_levels import bound_to_loops
+from penstock._src.gradient.unconnected_gradients import UnconnectedGradients
 
 _TRAINABLE = frozenset([dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64,
                         dtypes.complex128, dtypes.resource, dtypes.variant])

@@ -1,11 +1,11 @@
 """What a GradientTape knows of graphs: which operations were built while it recorded, which tensors it watches."""
-from penstock.framework import defaults
-from penstock.framework import gen
-from penstock.framework import indexed_slices
-from penstock.framework import registry
-from penstock.framework.tensor import Tensor
-from penstock.ops import gradients_util, outer_gradients
-from penstock.util import nest
+from penstock._src.graph import defaults
+from penstock._src.graph import gen
+from penstock._src.graph import indexed_slices
+from penstock._src.graph import registry
+from penstock._src.graph.tensor import Tensor
+from penstock._src.gradient import gradients_util, outer_gradients
+from penstock._src.base import nest
 
 # What brings a value of outside into a loop or conditional is the value itself, whenever it was built.
 _CARRIERS = frozenset(("Enter", "RefEnter", "Switch", "RefSwitch"))

@@ -84,7 +84,7 @@ class Around:
 
     def _copy_of_construct(self, tensor):
         """A result of a conditional or loop of version 1, which is copied with all that is inside of it."""
-        from penstock.framework import importer
+        from penstock._src.function import importer
         from penstock import proto
         inside, outside, stack = {}, {}, [tensor.op]
         while stack:

@@ -1,9 +1,9 @@
 """What tapes record, for who computes derivatives without a tape of their own."""
 import contextlib
 
-from penstock.eager import backprop
-from penstock.eager.graph import filled, record_function, to_core
-from penstock.framework import tapes
+from penstock._src.gradient import backprop
+from penstock._src.function.graph import filled, record_function, to_core
+from penstock._src.graph import tapes
 
 
 @contextlib.contextmanager
@@ -28,7 +28,7 @@ def record_operation(op_type, output_tensors, input_tensors, backward_function, 
     forward_function is not needed: accumulators differentiate the gradient. InternalError, when a gradient is asked
     for: backward_function returns too few.
     """
-    from penstock.framework import errors
+    from penstock._src.graph import errors
     outputs = list(output_tensors)
 
     def gradient(grads):

@@ -1,10 +1,10 @@
 """Attribute values: from what people write to the form in which the runtime takes them, and from AttrValue messages."""
 from penstock import _core
-from penstock.framework import defaults
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.framework import tensor_shape
-from penstock.util import compat
+from penstock._src.graph import defaults
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.graph import tensor_shape
+from penstock._src.base import compat
 
 # Kinds of attributes, as the C API numbers them.
 (TF_ATTR_STRING, TF_ATTR_INT, TF_ATTR_FLOAT, TF_ATTR_BOOL, TF_ATTR_TYPE, TF_ATTR_SHAPE, TF_ATTR_TENSOR,

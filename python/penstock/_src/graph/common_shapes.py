@@ -1,5 +1,5 @@
 """Static shape rules that Python code asks for."""
-from penstock.framework import tensor_shape
+from penstock._src.graph import tensor_shape
 
 
 def is_broadcast_compatible(shape_x, shape_y):

@@ -1,16 +1,16 @@
 """The specs of values made of several tensors: IndexedSlicesSpec, SparseTensorSpec."""
 import numpy as np
 
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.framework import type_spec_registry
-from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
-from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.framework.type_spec import BatchableTypeSpec, TypeSpec, register_type_spec_from_value_converter
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.graph import type_spec_registry
+from penstock._src.graph.indexed_slices import IndexedSlices, IndexedSlicesValue
+from penstock._src.graph.sparse_tensor import SparseTensor, SparseTensorValue
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.graph.type_spec import BatchableTypeSpec, TypeSpec, register_type_spec_from_value_converter
 
 
 def _all_arrays(components):

@@ -21,18 +21,18 @@ class CompositeTensor:
 
     @property
     def _is_graph_tensor(self):
-        from penstock.util import nest
+        from penstock._src.base import nest
         return any(hasattr(t, "graph") for t in nest.flatten(self, expand_composites=True))
 
     def _consumers(self):
-        from penstock.util import nest
+        from penstock._src.base import nest
         parts = nest.flatten(self, expand_composites=True)
         return list(dict.fromkeys(op for t in parts if hasattr(t, "graph") for op in t.consumers()))
 
 
 def is_composite_or_composite_value(value):
     """Whether it is a composite tensor, or the value of one."""
-    from penstock.framework import type_spec
+    from penstock._src.graph import type_spec
     return isinstance(value, CompositeTensor) or type_spec.has_converter(value)
 
 
@@ -43,7 +43,7 @@ def convert_variables_to_tensors(composite_tensor):
 
 def replace_composites_with_components(structure):
     """The structure with the tensors, in tuples or lists, in place of what is made of them."""
-    from penstock.util import nest
+    from penstock._src.base import nest
     if isinstance(structure, CompositeTensor):
         return replace_composites_with_components(structure._type_spec._to_components(structure))
     if not nest.is_sequence(structure):

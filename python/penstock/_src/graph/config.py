@@ -2,8 +2,8 @@
 import collections
 
 from penstock import _core
-from penstock.framework import tf2
-from penstock.util import hooks
+from penstock._src.base import tf2
+from penstock._src.base import hooks
 
 _context = hooks.Hook("eager_context")
 
@@ -71,7 +71,7 @@ _VALUES = ("disable_model_pruning", "disable_meta_optimizer", "min_graph_nodes")
 
 def list_physical_devices(device_type=None):
     """The machine's devices, or those of one type ("CPU")."""
-    from penstock.client import device_lib
+    from penstock._src.graph import device_lib
     found = {}
     for device in device_lib.list_local_devices():
         kind, number = device.name.split(":")[-2:]
@@ -81,7 +81,7 @@ def list_physical_devices(device_type=None):
 
 def list_logical_devices(device_type=None):
     """The devices that ops can be put on, or those of one type ("CPU")."""
-    from penstock.client import device_lib
+    from penstock._src.graph import device_lib
     return [LogicalDevice(device.name, device.device_type) for device in device_lib.list_local_devices(session_config())
             if device_type in (None, device.device_type)]
 
@@ -191,7 +191,7 @@ def get_device_details(device):
 
 def _require_device(name):
     """ValueError unless there is a device of a name such as "CPU:0"."""
-    from penstock.framework import device_spec
+    from penstock._src.graph import device_spec
     try:
         spec = device_spec.DeviceSpecV2.from_string(name)
     except ValueError:

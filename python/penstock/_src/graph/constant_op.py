@@ -5,16 +5,16 @@ import operator
 import numpy as np
 
 from penstock import _core
-from penstock.framework import conversion
-from penstock.framework import defaults
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.framework import numpy_sequences
-from penstock.framework import tensor_values
-from penstock.framework import tf2
-from penstock.framework.operation import Operation
-from penstock.framework.tensor import Tensor, is_dense_tensor_like
-from penstock.util import hooks
+from penstock._src.graph import conversion
+from penstock._src.graph import defaults
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import numpy_sequences
+from penstock._src.graph import tensor_values
+from penstock._src.base import tf2
+from penstock._src.graph.operation import Operation
+from penstock._src.graph.tensor import Tensor, is_dense_tensor_like
+from penstock._src.base import hooks
 
 _generated, _list_of_tensors = hooks.Hook("generated"), hooks.Hook("list_of_tensors")
 

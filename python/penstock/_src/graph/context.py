@@ -4,11 +4,11 @@ import random
 import threading
 
 from penstock import _core
-from penstock.framework import core as _core_module  # noqa: F401  (connects the errors)
-from penstock.framework import defaults
-from penstock.framework.config import LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice  # noqa: F401
-from penstock.framework.mode import disable_eager_execution, mode  # noqa: F401
-from penstock.util import hooks
+from penstock._src.graph import core as _core_module  # noqa: F401  (connects the errors)
+from penstock._src.graph import defaults
+from penstock._src.graph.config import LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice  # noqa: F401
+from penstock._src.base.mode import disable_eager_execution, mode  # noqa: F401
+from penstock._src.base import hooks
 
 GRAPH_MODE, EAGER_MODE = 0, 1
 SYNC, ASYNC = 0, 1
@@ -52,7 +52,7 @@ class Context:
     @property
     def device_spec(self):
         """The device scope of this thread, as a DeviceSpec."""
-        from penstock.framework import device_spec
+        from penstock._src.graph import device_spec
         return device_spec.DeviceSpecV2.from_string(self.device_name or "")
 
     def device(self, name):
@@ -77,7 +77,7 @@ class Context:
 
     def __getattr__(self, name):
         """What tf.config sets is there under the names of its functions: `soft_device_placement`, ..."""
-        from penstock.framework import config
+        from penstock._src.graph import config
         if not name.startswith("_"):
             if hasattr(config, name):
                 return getattr(config, name)
@@ -149,7 +149,7 @@ def graph_mode():
 
 def device(name):
     """Context manager under which ops run on a device."""
-    from penstock.framework import ops
+    from penstock._src.graph import ops
     return ops.device(name)
 
 
@@ -215,13 +215,13 @@ def async_clear_error():
 
 def get_log_device_placement():
     """Whether it is told where ops are put."""
-    from penstock.framework import config
+    from penstock._src.graph import config
     return config.get_log_device_placement()
 
 
 def set_log_device_placement(enabled):
     """Says whether it is told where ops are put."""
-    from penstock.framework import config
+    from penstock._src.graph import config
     config.set_log_device_placement(enabled)
 
 
@@ -248,7 +248,7 @@ def check_executor():
     """NotFoundError if function_executor_type names no executor."""
     kind = getattr(_executor, "kind", "")
     if kind not in _EXECUTORS:
-        from penstock.framework import errors
+        from penstock._src.graph import errors
         raise errors.NotFoundError(None, None, f"Could not find a factory for executor type {kind}.")
 
 

@@ -155,18 +155,18 @@ class _Module(types.ModuleType):
     @property
     def ENABLE_CONTROL_FLOW_V2(self):
         """Whether conditionals and loops become single operations in all graphs."""
-        from penstock.framework.mode import mode
+        from penstock._src.base.mode import mode
         return mode.control_flow_v2
 
     @ENABLE_CONTROL_FLOW_V2.setter
     def ENABLE_CONTROL_FLOW_V2(self, value):
-        from penstock.framework.mode import mode
+        from penstock._src.base.mode import mode
         mode.control_flow_v2 = bool(value)
 
 
 def EnableControlFlowV2(graph):
     """Whether conditionals and loops that are built in `graph` become single operations."""
-    from penstock.framework.mode import mode
+    from penstock._src.base.mode import mode
     if getattr(graph, "_switches_only", False):  # of a function that is being lowered
         return False
     return mode.control_flow_v2 or (graph._building_function and not hasattr(graph, "_captured"))

@@ -3,11 +3,11 @@ import collections.abc
 import itertools
 
 from penstock import _core
-from penstock.framework import defaults
-from penstock.framework import dtypes
-from penstock.framework import eager_tensor  # noqa: F401  (the class of what is converted at once)
-from penstock.framework.operation import Operation
-from penstock.framework.tensor import Tensor
+from penstock._src.graph import defaults
+from penstock._src.graph import dtypes
+from penstock._src.graph import eager_tensor  # noqa: F401  (the class of what is converted at once)
+from penstock._src.graph.operation import Operation
+from penstock._src.graph.tensor import Tensor
 
 _PLAIN = frozenset((int, float, bool, list, tuple))
 _functions = {}
@@ -137,7 +137,7 @@ def internal_convert_to_tensor_or_composite(value, dtype=None, name=None, as_ref
             raise ValueError(f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype "
                              f"{value.dtype.name}: {value!s}")
         return value
-    from penstock.framework import composite_tensor
+    from penstock._src.graph import composite_tensor
     return internal_convert_to_tensor(value, dtype=dtype, name=name, as_ref=as_ref,
                                       accepted_result_types=(Tensor, composite_tensor.CompositeTensor))
 

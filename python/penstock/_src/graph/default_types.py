@@ -5,8 +5,9 @@ definition lists that type. An op that runs at once takes the default in TensorF
 types as a graph does; one list, complex number, or NumPy number other than float64 chooses it for all inputs."""
 import numpy as np
 
-from penstock.framework import defaults, tf2
-from penstock.framework.tensor import Tensor
+from penstock._src.graph import defaults
+from penstock._src.base import tf2
+from penstock._src.graph.tensor import Tensor
 
 
 def own_type_counts(info, arguments):

@@ -2,8 +2,8 @@
 import threading
 
 from penstock import _core
-from penstock.framework.mode import mode
-from penstock.util import hooks
+from penstock._src.base.mode import mode
+from penstock._src.base import hooks
 
 
 class _Controller:

@@ -1,5 +1,5 @@
 """Device names merged: what scopes, from the outside in, make of them."""
-from penstock.framework.device_spec import DeviceSpecV1, DeviceSpecV2  # noqa: F401
+from penstock._src.graph.device_spec import DeviceSpecV1, DeviceSpecV2  # noqa: F401
 
 DeviceSpec = DeviceSpecV1
 

@@ -1,6 +1,6 @@
 """Devices as the runtime numbers them."""
 from penstock import _core
-from penstock.framework import errors
+from penstock._src.graph import errors
 
 _device_numbers = {}
 

@@ -1,5 +1,5 @@
 """DeviceSpec: device names, /job:J/replica:R/task:T/device:TYPE:INDEX, any part of which may be missing."""
-from penstock.framework import tf2
+from penstock._src.base import tf2
 
 
 def _text(value):

@@ -6,8 +6,8 @@ What takes a kind of values registers a handler when it is imported: while there
 import functools
 import types
 
-from penstock.util import hooks
-from penstock.util import traceback_utils
+from penstock._src.base import hooks
+from penstock._src.base import traceback_utils
 
 _rows = hooks.Hook("dispatch.rows")
 _GENERATED = __name__.rpartition(".")[0] + ".gen"
@@ -17,8 +17,8 @@ _always = set()  # functions without a row for which a program has registered an
 handlers = {}  # kind of values -> handler(row, function, args, kwargs)
 changed = hooks.Callbacks()  # more functions than before look at their arguments
 
-by_type = None  # what looks among the functions that a program registered for its types (framework/type_dispatch.py)
-refused = None  # what asks the dispatchers of libraries where a function refuses its arguments (util/dispatch.py)
+by_type = None  # what looks among the functions that a program registered for its types (graph/type_dispatch.py)
+refused = None  # what asks the dispatchers of libraries where a function refuses its arguments (graph/dispatchers.py)
 
 
 def register(kind, handler):
@@ -52,7 +52,7 @@ def dispatched(target, function):
     if not isinstance(function, types.FunctionType):
         return function
     if function not in _always and (refused is None or not _is_op(function)):
-        if not _has_row(target) or target.startswith("framework.gen:"):
+        if not _has_row(target) or target.startswith("graph.gen:"):
             return function
     if (target, function) not in _looking:
         _looking[target, function] = looking(target, function)
@@ -78,7 +78,7 @@ def undispatched(function):
 
 def public(target, function):
     """What is public of a function that a program found as `target`, which may be in another module than its row is."""
-    home = f"{function.__module__.partition('.')[2]}:{function.__name__}"
+    home = f"{function.__module__.removeprefix('penstock._src.')}:{function.__name__}"
     return dispatched(target if _has_row(target) else home, function)
 
 
@@ -116,7 +116,7 @@ def looking(target, function):
                 result = refused(call, args, kwargs, e)
                 if result is not NotImplemented:
                     return result
-            from penstock.framework import tf2  # which loads the runtime; this module is there before
+            from penstock._src.base import tf2  # which loads the runtime; this module is there before
             if tf2.enabled():
                 raise traceback_utils.filtered(e)
             raise

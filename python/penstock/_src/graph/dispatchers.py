@@ -6,8 +6,8 @@ there is none, public functions stay as they are. Types of a program's own have 
 """
 import functools
 
-from penstock.framework import dispatch as public_functions
-from penstock.util import tf_inspect
+from penstock._src.graph import dispatch as public_functions
+from penstock._src.base import tf_inspect
 
 _GLOBAL_DISPATCHERS = []
 _dispatchers = {}  # function -> those of this function

@@ -5,7 +5,7 @@ import ml_dtypes as _ml_dtypes
 import numpy as np
 
 from penstock import _core
-from penstock.framework import tf2
+from penstock._src.base import tf2
 
 
 def _quantized(name, base):

@@ -2,14 +2,14 @@
 import numpy as np
 
 from penstock import _core
-from penstock.framework import core as _core_module  # noqa: F401  (connects the errors)
-from penstock.framework import device_numbers
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.framework.mode import mode
-from penstock.framework.tensor import Tensor
-from penstock.util import hooks
+from penstock._src.graph import core as _core_module  # noqa: F401  (connects the errors)
+from penstock._src.graph import device_numbers
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.base.mode import mode
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import hooks
 
 
 # What the buffer protocol can say.
@@ -127,7 +127,7 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
 
     def _refuse_handles(self):
         if self._holds_handles():
-            from penstock.framework import errors
+            from penstock._src.graph import errors
             raise errors.InvalidArgumentError(
                 None, None, f"Cannot convert a Tensor of dtype {self.dtype.name} to a NumPy array.")
 

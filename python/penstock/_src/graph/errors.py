@@ -1,7 +1,7 @@
 """tf.errors: one class for each code, made by the runtime when a step or a graph function fails."""
 import traceback as _traceback
 
-from penstock.util import hooks
+from penstock._src.base import hooks
 
 OK = 0
 CANCELLED = 1

@@ -1,13 +1,13 @@
 """Running an op by name: what the functions of generated code call in TensorFlow."""
-from penstock.framework import attr_values
-from penstock.framework import conversion
-from penstock.framework import defaults
-from penstock.framework import dtypes
-from penstock.framework import graph as graph_module
-from penstock.framework import errors
-from penstock.framework import tensor_shape
-from penstock.framework.tensor import Tensor
-from penstock.util import compat
+from penstock._src.graph import attr_values
+from penstock._src.graph import conversion
+from penstock._src.graph import defaults
+from penstock._src.graph import dtypes
+from penstock._src.graph import graph as graph_module
+from penstock._src.graph import errors
+from penstock._src.graph import tensor_shape
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import compat
 
 
 def execute(op_name, num_outputs, inputs, attrs=None, ctx=None, name=None):

@@ -3,16 +3,16 @@ import collections.abc
 import inspect
 import typing
 
-from penstock.framework import composite_tensor
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import type_spec
-from penstock.framework import type_spec_registry
-from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.util import hooks
-from penstock.util import nest
+from penstock._src.graph import composite_tensor
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import type_spec
+from penstock._src.graph import type_spec_registry
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.base import hooks
+from penstock._src.base import nest
 
 _PLAIN = (bool, int, float, str, bytes, type(None), dtypes.DType)
 # What composite values, their specs and Keras need: TensorFlow refuses the same.
@@ -326,7 +326,7 @@ class ExtensionType(_Fields, composite_tensor.CompositeTensor):
         return spec
 
     def __eq__(self, other):
-        from penstock.framework import gen
+        from penstock._src.graph import gen
         if type(self) is not type(other) or not self._type_spec.is_compatible_with(other):
             return False
         equal = [_reduce_all(gen.equal(a, b)) if isinstance(a, Tensor) else a == b
@@ -334,7 +334,7 @@ class ExtensionType(_Fields, composite_tensor.CompositeTensor):
         return _reduce_all(ops.convert_to_tensor(equal, dtype="bool"))
 
     def __ne__(self, other):
-        from penstock.framework import gen
+        from penstock._src.graph import gen
         equal = self.__eq__(other)
         return not equal if isinstance(equal, bool) else gen.logical_not(equal)
 

@@ -1,6 +1,6 @@
 """Values that session.run takes and gives as several tensors."""
-from penstock.framework import indexed_slices
-from penstock.framework import sparse_tensor
+from penstock._src.graph import indexed_slices
+from penstock._src.graph import sparse_tensor
 
 
 def _slices_parts(slices):

@@ -13,7 +13,7 @@ def forward_compatible(year, month, day):
 
     The environment variable TF_FORWARD_COMPATIBILITY_DELTA_DAYS moves the horizon.
     """
-    from penstock.framework import tf2
+    from penstock._src.base import tf2
     horizon = _override
     if horizon is None:
         horizon = _HORIZON[2 if tf2.enabled() else 1] + datetime.timedelta(days=int(os.getenv(_DELTA_DAYS) or 0))

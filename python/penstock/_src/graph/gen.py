@@ -1,13 +1,13 @@
 """Op functions by TensorFlow's names for them: gen.add_v2(x, y), gen.conv2d(...). Made when first used."""
 from penstock import _core
-from penstock.util import hooks
+from penstock._src.base import hooks
 
 _names = {}
 
 
 def _op_name(function_name):
     """The op of a function's name, or None."""
-    from penstock.framework import op_library
+    from penstock._src.graph import op_library
     plain = function_name.strip("_")
     guess = "".join(word[:1].upper() + word[1:] for word in plain.split("_"))
     if op_library.snake_case(guess) == plain and _core.op_def(guess) is not None:
@@ -24,16 +24,16 @@ def __getattr__(name):
     if name == "_op_def_lib":
         return hooks.Hook("op_def_lib").get()
     if name[:1].isupper() and _core.op_def(name) is not None:  # generated modules have raw ops too
-        from penstock.framework import raw_ops
+        from penstock._src.graph import raw_ops
         return getattr(raw_ops, name)
     op = _op_name(name)
     if op is None:
         raise AttributeError(f"penstock has no op for the function '{name}'")
-    from penstock.framework import op_library
+    from penstock._src.graph import op_library
     value = globals()[name] = op_library.function(op)
     return value
 
 
 def __dir__():
-    from penstock.framework import op_library
+    from penstock._src.graph import op_library
     return sorted(op_library.snake_case(op) for op in _core.op_names())

@@ -4,19 +4,19 @@ import itertools
 import re
 import threading
 
-from penstock.framework import core as _core_module  # noqa: F401  (connects the errors)
-from penstock.framework import defaults
-from penstock.framework import errors
-from penstock.framework import op_callbacks
-from penstock.framework import stack
-from penstock.framework import tapes
-from penstock.framework import tf2
-from penstock.framework.operation import Operation
-from penstock.framework.scopes import ScopesMixin
-from penstock.framework.tensor import Tensor
-from penstock.util import compat
+from penstock._src.graph import core as _core_module  # noqa: F401  (connects the errors)
+from penstock._src.graph import defaults
+from penstock._src.graph import errors
+from penstock._src.graph import op_callbacks
+from penstock._src.graph import stack
+from penstock._src.graph import tapes
+from penstock._src.base import tf2
+from penstock._src.graph.operation import Operation
+from penstock._src.graph.scopes import ScopesMixin
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import compat
 from penstock import _core
-from penstock.util import hooks
+from penstock._src.base import hooks
 
 _copy_of, _takes_reference = hooks.Hook("graph_of_function.copy"), hooks.Hook("takes_reference")
 _uids = itertools.count(1)
@@ -170,7 +170,7 @@ class Graph(ScopesMixin):
 
     def _create_op_internal(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None,
                             compute_device=True):
-        from penstock.framework import attr_values
+        from penstock._src.graph import attr_values
         plain, messages = attr_values.split(self, op_type, attrs or {})
         op = self._new_op(op_type, inputs, name or op_type, plain, compute_device)
         for key, value in messages.items():

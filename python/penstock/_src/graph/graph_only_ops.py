@@ -1,7 +1,7 @@
 """Nodes for graphs, whatever mode the program runs in."""
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import tensor_shape
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
 
 
 def graph_zeros_like(tensor):

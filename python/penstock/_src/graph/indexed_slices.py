@@ -3,12 +3,12 @@ import collections
 
 import numpy as np
 
-from penstock.framework import conversion
-from penstock.framework import defaults
-from penstock.framework import tensor_like
-from penstock.framework import tensor_shape
-from penstock.framework.composite_tensor import CompositeTensor
-from penstock.util import hooks
+from penstock._src.graph import conversion
+from penstock._src.graph import defaults
+from penstock._src.graph import tensor_like
+from penstock._src.graph import tensor_shape
+from penstock._src.graph.composite_tensor import CompositeTensor
+from penstock._src.base import hooks
 
 _generated = hooks.Hook("generated")
 
@@ -47,7 +47,7 @@ class IndexedSlices(tensor_like._TensorLike, CompositeTensor):
         """The static shape of the whole tensor."""
         if self._dense_shape is None:
             return tensor_shape.TensorShape(None)
-        from penstock.framework import tensor_util
+        from penstock._src.graph import tensor_util
         return tensor_util.constant_value_as_shape(self._dense_shape)
 
     @property
@@ -88,12 +88,12 @@ class IndexedSlices(tensor_like._TensorLike, CompositeTensor):
 
     @property
     def _type_spec(self):
-        from penstock.framework import type_spec
+        from penstock._src.graph import type_spec
         return type_spec.type_spec_from_value(self)
 
     def _shape_invariant_to_type_spec(self, shape):
         """What a loop's shape invariant says: `shape` is that of the values."""
-        from penstock.framework import composite_spec
+        from penstock._src.graph import composite_spec
         dense = tensor_shape.TensorShape([None]).concatenate(shape[1:])
         dense_type = None if self._dense_shape is None else self._dense_shape.dtype
         return composite_spec.IndexedSlicesSpec(dense, self.dtype, self._indices.dtype, dense_type, shape[:1])
@@ -111,7 +111,7 @@ def _to_tensor(value, dtype=None, name=None, as_ref=False):
         raise ValueError("Tensor conversion requested for IndexedSlices without dense_shape: "
                          f"{value}")
     gen = _generated.get()
-    from penstock.framework import tensor_util
+    from penstock._src.graph import tensor_util
     size = tensor_util.constant_value(value.dense_shape)
     if size is None or np.prod(size) >= 100000000:
         import warnings

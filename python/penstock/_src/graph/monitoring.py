@@ -4,8 +4,8 @@ import sys
 import threading
 import weakref
 
-from penstock.framework import errors
-from penstock.util import locks
+from penstock._src.graph import errors
+from penstock._src.base import locks
 
 _metrics = weakref.WeakValueDictionary()  # name -> Metric
 _lock = locks.lock()

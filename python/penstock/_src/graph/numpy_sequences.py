@@ -5,9 +5,9 @@ width become int32, int64 if they do not fit, or float32 if a float follows; com
 """
 import numpy as np
 
-from penstock.framework import dtypes
-from penstock.framework import tensor_values
-from penstock.framework.tensor import Tensor
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_values
+from penstock._src.graph.tensor import Tensor
 
 _NUMPY = (np.ndarray, np.generic)
 _KINDS = {bool: "b", int: "i", float: "f", complex: "c", str: "s", bytes: "s"}

@@ -1,7 +1,7 @@
 """Functions that see each op of a thread: as it runs, or as it is added to a graph."""
 import threading
 
-from penstock.framework import defaults
+from penstock._src.graph import defaults
 
 in_use = 0  # how many there are in all threads: what looks at them costs nothing without
 

@@ -1,5 +1,5 @@
 """OpDefLibrary: operations by the name of their op, with arguments by the names in its definition."""
-from penstock.framework import op_library
+from penstock._src.graph import op_library
 
 
 class OpDefLibrary:

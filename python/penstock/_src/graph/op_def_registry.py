@@ -1,6 +1,6 @@
 """The definitions of all ops, by name."""
 from penstock import _core
-from penstock.framework import graph
+from penstock._src.graph import graph
 from penstock.proto import op_def_pb2
 
 _registered = {}

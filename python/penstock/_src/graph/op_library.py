@@ -2,7 +2,7 @@
 
 A made function has a fast way for arguments that are tensors already; everything else, errors included, goes through
 `apply_op`, which works from the definition. Arguments that it refuses may be ragged tensors or linear operators
-(framework/dispatch.py).
+(graph/dispatch.py).
 """
 import collections
 import contextlib
@@ -12,19 +12,19 @@ import re
 import numpy as np
 
 from penstock import _core
-from penstock.framework import attr_values
-from penstock.framework import conversion
-from penstock.framework import default_types
-from penstock.framework import defaults
-from penstock.framework import dispatch
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.framework import graph as graph_module
-from penstock.framework import tf2
-from penstock.framework.eager_tensor import EagerTensor
-from penstock.framework.tensor import Tensor
-from penstock.util import compat
-from penstock.util import traceback_utils
+from penstock._src.graph import attr_values
+from penstock._src.graph import conversion
+from penstock._src.graph import default_types
+from penstock._src.graph import defaults
+from penstock._src.graph import dispatch
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.graph import graph as graph_module
+from penstock._src.base import tf2
+from penstock._src.graph.eager_tensor import EagerTensor
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import compat
+from penstock._src.base import traceback_utils
 
 # Where Python calls an argument differently from the definition.
 _RENAMED = {
@@ -620,7 +620,7 @@ def _held(value, as_ref):
 def _slow(op_name, name, keywords):
     try:
         made = function(op_name)
-        result = dispatch.handle("framework.gen:" + made.__qualname__, made, keywords.values(), name=name)
+        result = dispatch.handle("graph.gen:" + made.__qualname__, made, keywords.values(), name=name)
         if result is not NotImplemented:
             return result
         info, op = _apply_op_helper(op_name, name, **keywords)
@@ -768,7 +768,7 @@ def function(op_name):
     """The function of an op. RuntimeError if there is no such op."""
     found = _functions.get(op_name)
     if found is None:
-        from penstock.framework import constant_op  # noqa: F401  (what is no tensor yet is converted by it)
+        from penstock._src.graph import constant_op  # noqa: F401  (what is no tensor yet is converted by it)
         info = op_info(op_name)
         namespace = {"_Tensor": Tensor, "_Eager": EagerTensor, "_default": defaults.get_default_graph,
                      "_slow": _slow, "_uniform": _uniform, "_held": _held, "_colocated": _colocated,

@@ -1,11 +1,11 @@
 """A node of a graph, as Python sees it."""
-from penstock.framework import device as pydev
-from penstock.framework import dtypes
-from penstock.framework import stack
-from penstock.framework import tensor_shape
-from penstock.framework.scopes import TraceableObject
-from penstock.framework.tensor import Tensor
-from penstock.util import compat
+from penstock._src.graph import device as pydev
+from penstock._src.graph import dtypes
+from penstock._src.graph import stack
+from penstock._src.graph import tensor_shape
+from penstock._src.graph.scopes import TraceableObject
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import compat
 
 _INTERN = dtypes._INTERN_TABLE
 
@@ -237,7 +237,7 @@ class Operation:
 
     def _control_flow_post_processing(self):
         """Tells the control-flow context in which it was built that it is there."""
-        from penstock.ops import control_flow_util
+        from penstock._src.graph import control_flow_util
         for tensor in self.inputs:
             control_flow_util.CheckInputFromValidContext(self, tensor.op)
         if self._control_flow_context is not None:

@@ -4,36 +4,34 @@ import contextlib
 import re
 
 from penstock import _core
-from penstock.framework import defaults
-from penstock.framework import mode as mode_module
-from penstock.framework import registry
-from penstock.framework.conversion import (  # noqa: F401
+from penstock._src.graph import defaults
+from penstock._src.base import mode as mode_module
+from penstock._src.graph import registry
+from penstock._src.graph.conversion import (  # noqa: F401
     as_graph_element as _as_graph_element, convert_n_to_tensor, convert_n_to_tensor_or_indexed_slices,
-    convert_to_tensor,
-    convert_to_tensor_or_composite, convert_to_tensor_or_indexed_slices, convert_to_tensor_v2, executing_eagerly,
-    get_graph_from_inputs, get_graph_from_inputs as _get_graph_from_inputs, internal_convert_n_to_tensor,
-    internal_convert_n_to_tensor_or_indexed_slices, internal_convert_to_tensor, internal_convert_to_tensor_or_composite,
-    internal_convert_to_tensor_or_indexed_slices, register_tensor_conversion_function)
-from penstock.framework.defaults import (  # noqa: F401
+    convert_to_tensor, convert_to_tensor_or_composite, convert_to_tensor_or_indexed_slices, convert_to_tensor_v2,
+    executing_eagerly, get_graph_from_inputs, get_graph_from_inputs as _get_graph_from_inputs,
+    internal_convert_n_to_tensor, internal_convert_n_to_tensor_or_indexed_slices, internal_convert_to_tensor,
+    internal_convert_to_tensor_or_composite, internal_convert_to_tensor_or_indexed_slices,
+    register_tensor_conversion_function)
+from penstock._src.graph.defaults import (  # noqa: F401
     _default_graph_stack, _default_session_stack, default_session, executing_eagerly_outside_functions,
-    get_default_graph,
-    get_default_session, has_default_graph, inside_function, reset_default_graph)
-from penstock.framework.graph import Graph, uid  # noqa: F401
-from penstock.framework.graph_keys import GraphKeys  # noqa: F401
-from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue  # noqa: F401
-from penstock.framework.mode import (  # noqa: F401
+    get_default_graph, get_default_session, has_default_graph, inside_function, reset_default_graph)
+from penstock._src.graph.graph import Graph, uid  # noqa: F401
+from penstock._src.graph.graph_keys import GraphKeys  # noqa: F401
+from penstock._src.graph.indexed_slices import IndexedSlices, IndexedSlicesValue  # noqa: F401
+from penstock._src.base.mode import (  # noqa: F401
     disable_tensor_equality, enable_numpy_style_slicing, enable_tensor_equality, is_auto_dtype_conversion_enabled,
     is_numpy_style_type_promotion, set_dtype_conversion_mode)
-from penstock.framework.operation import Operation  # noqa: F401
-from penstock.framework.registry import (  # noqa: F401
+from penstock._src.graph.operation import Operation  # noqa: F401
+from penstock._src.graph.registry import (  # noqa: F401
     NoGradient, NotDifferentiable, OpStats, RegisterGradient, RegisterShape, RegisterStatistics,
-    get_collection_proto_type,
-    get_from_proto_function, get_gradient_function, get_stats_for_node_def, get_to_proto_function,
-    register_proto_function)
-from penstock.framework.scopes import name_from_scope_name  # noqa: F401
-from penstock.framework.tensor import Tensor, is_dense_tensor_like, register_dense_tensor_like_type  # noqa: F401
-from penstock.framework.tensor_like import _TensorLike  # noqa: F401
-from penstock.util import compat
+    get_collection_proto_type, get_from_proto_function, get_gradient_function, get_stats_for_node_def,
+    get_to_proto_function, register_proto_function)
+from penstock._src.graph.scopes import name_from_scope_name  # noqa: F401
+from penstock._src.graph.tensor import Tensor, is_dense_tensor_like, register_dense_tensor_like_type  # noqa: F401
+from penstock._src.graph.tensor_like import _TensorLike  # noqa: F401
+from penstock._src.base import compat
 
 _gradient_registry = registry.gradient_registry
 _shape_registry = registry.shape_registry
@@ -270,7 +268,7 @@ def get_resource_handle_data(graph_op):
 
 def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
     """Makes ops of the whole process run as they are called. ValueError once a graph has been built."""
-    from penstock.eager import context
+    from penstock._src.graph import context
     context.enable_eager_execution(config, device_policy, execution_mode)
 
 
@@ -304,4 +302,4 @@ def dismantle_graph(graph):
     """Kept for programs that call it; a graph frees itself."""
 
 
-from penstock.framework import constant_op as _constant_op  # noqa: E402, F401  (registers how values become tensors)
+from penstock._src.graph import constant_op as _constant_op  # noqa: E402, F401  (registers how values become tensors)

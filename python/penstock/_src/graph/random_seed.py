@@ -1,5 +1,5 @@
 """Seeds: of the graph and of single operations."""
-from penstock.framework import defaults
+from penstock._src.graph import defaults
 
 DEFAULT_GRAPH_SEED = 87654321
 _MAXINT32 = 2**31 - 1
@@ -17,7 +17,7 @@ def get_seed(op_seed):
     """
     graph = defaults.get_default_graph()
     if graph._eager:
-        from penstock.eager import context
+        from penstock._src.graph import context
         default = context.global_seed()
         if default is not None and op_seed is None:
             op_seed = context.internal_operation_seed()
@@ -30,7 +30,7 @@ def get_seed(op_seed):
     elif op_seed is not None:
         seeds = DEFAULT_GRAPH_SEED, op_seed
     else:
-        from penstock.framework import config
+        from penstock._src.graph import config
         if config.is_op_determinism_enabled():
             raise RuntimeError("Random ops require a seed to be set when determinism is enabled. Please set a seed "
                                "before running the op, e.g. by calling tf.random.set_seed(1).")
@@ -43,7 +43,7 @@ def set_random_seed(seed):
     """Sets the default graph's seed, or that of eager execution."""
     graph = defaults.get_default_graph()
     if graph._eager:
-        from penstock.eager import context
+        from penstock._src.graph import context
         context.set_global_seed(seed)
     else:
         graph.seed = seed

@@ -8,7 +8,7 @@ from penstock import _core
 def __getattr__(name):
     if name.startswith("__") or _core.op_def(name) is None:
         raise AttributeError(f"module 'penstock.raw_ops' has no attribute {name!r}")
-    from penstock.framework import op_library
+    from penstock._src.graph import op_library
     function = op_library.function(name)
 
     @functools.wraps(function)

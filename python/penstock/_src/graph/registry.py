@@ -1,8 +1,8 @@
 """Registries by name: of gradient functions, of functions that turn collections into messages."""
 import sys
 
-from penstock.util import compat
-from penstock.util import hooks
+from penstock._src.base import compat
+from penstock._src.base import hooks
 
 
 class Registry:

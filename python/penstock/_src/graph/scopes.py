@@ -5,13 +5,13 @@ import re
 import sys
 import threading
 
-from penstock.framework import device as pydev
-from penstock.framework import stack
-from penstock.framework import tf2
-from penstock.framework.tensor import Tensor
-from penstock.util import compat
-from penstock.util import function_utils
-from penstock.util import hooks
+from penstock._src.graph import device as pydev
+from penstock._src.graph import stack
+from penstock._src.base import tf2
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import compat
+from penstock._src.base import function_utils
+from penstock._src.base import hooks
 
 _converted = hooks.Hook("convert_to_tensor_or_slices")
 

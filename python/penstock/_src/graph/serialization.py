@@ -3,7 +3,7 @@ import collections.abc
 
 import numpy as np
 
-from penstock.framework import tensor_shape
+from penstock._src.graph import tensor_shape
 
 
 def get_json_type(obj):

@@ -3,14 +3,14 @@ import collections
 
 import numpy as np
 
-from penstock.framework import conversion
-from penstock.framework import dtypes
-from penstock.framework import tensor_like
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.framework.composite_tensor import CompositeTensor
-from penstock.util.foreign_names import known_as
-from penstock.util import hooks
+from penstock._src.graph import conversion
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_like
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.graph.composite_tensor import CompositeTensor
+from penstock._src.base.foreign_names import known_as
+from penstock._src.base import hooks
 
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
@@ -49,7 +49,7 @@ class SparseTensor(tensor_like._TensorLike, CompositeTensor):
 
     def get_shape(self):
         """The static shape of the whole tensor."""
-        from penstock.framework import tensor_util
+        from penstock._src.graph import tensor_util
         shape = tensor_util.constant_value_as_shape(self._dense_shape)
         return shape if self._stated_shape is None else shape.merge_with(self._stated_shape)
 
@@ -116,12 +116,12 @@ class SparseTensor(tensor_like._TensorLike, CompositeTensor):
 
     @property
     def _type_spec(self):
-        from penstock.framework import type_spec
+        from penstock._src.graph import type_spec
         return type_spec.type_spec_from_value(self)
 
     def _shape_invariant_to_type_spec(self, shape):
         """What a loop's shape invariant says: `shape` is that of `dense_shape`. ValueError: it is no vector's."""
-        from penstock.framework import composite_spec
+        from penstock._src.graph import composite_spec
         if shape.ndims is not None and shape.ndims != 1:
             raise ValueError("Expected a shape with 1 dimension")
         rank = tensor_shape.dimension_value(shape[0]) if shape.ndims is not None else None

@@ -36,7 +36,7 @@ def convert(frames, first_lines=False):
     return result
 
 
-_HERE = __file__[:-len("framework/stack.py")]
+_HERE = __file__[:-len("_src/graph/stack.py")]
 
 
 def is_ours(code):

@@ -1,13 +1,13 @@
 """The output of a node, with Python's operators."""
-from penstock.framework import defaults
-from penstock.framework import dispatch
-from penstock.framework import tensor_like
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.framework import types
-from penstock.framework.errors import OperatorNotAllowedInGraphError
-from penstock.framework.mode import disable_tensor_equality, enable_tensor_equality, mode  # noqa: F401
-from penstock.util import hooks
+from penstock._src.graph import defaults
+from penstock._src.graph import dispatch
+from penstock._src.graph import tensor_like
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.graph import types
+from penstock._src.graph.errors import OperatorNotAllowedInGraphError
+from penstock._src.base.mode import disable_tensor_equality, enable_tensor_equality, mode  # noqa: F401
+from penstock._src.base import hooks
 
 
 def _not_allowed(beginning, use):
@@ -120,7 +120,7 @@ class Tensor(types.AnyTensor, tensor_like._TensorLike):
 
     def set_shape(self, shape):
         """Adds what is known about the shape. ValueError if it contradicts what is known already."""
-        from penstock.framework import errors
+        from penstock._src.graph import errors
         try:
             self._op._graph._core.set_shape(*self._key, tensor_shape.as_shape(shape)._to_core())
         except errors.InvalidArgumentError:
@@ -164,7 +164,7 @@ class Tensor(types.AnyTensor, tensor_like._TensorLike):
 
     def experimental_ref(self):
         """A hashable stand-in, equal only to itself."""
-        from penstock.util import object_identity
+        from penstock._src.base import object_identity
         return object_identity.Reference(self)
 
     ref = experimental_ref

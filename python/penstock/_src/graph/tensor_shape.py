@@ -1,9 +1,9 @@
 """Static shapes: TensorShape and, in version 1, Dimension."""
 import operator
 
-from penstock.framework import dtypes
-from penstock.framework import tf2
-from penstock.framework.mode import mode
+from penstock._src.graph import dtypes
+from penstock._src.base import tf2
+from penstock._src.base.mode import mode
 
 
 def enable_v2_tensorshape():

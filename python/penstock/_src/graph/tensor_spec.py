@@ -3,11 +3,11 @@ import copy
 
 import numpy as np
 
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.framework import type_spec_registry
-from penstock.framework.tensor import Tensor
-from penstock.framework.type_spec import BatchableTypeSpec, TypeSpec
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import type_spec_registry
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.type_spec import BatchableTypeSpec, TypeSpec
 
 
 class DenseSpec(TypeSpec):
@@ -88,7 +88,7 @@ class TensorSpec(DenseSpec, BatchableTypeSpec):
         return self
 
     def _to_components(self, value):
-        from penstock.framework import conversion
+        from penstock._src.graph import conversion
         try:
             value = conversion.convert_to_tensor(value, self._dtype)
         except (TypeError, ValueError):
@@ -172,7 +172,7 @@ class BoundedTensorSpec(TensorSpec):
             raise ValueError("minimum and maximum must be provided; but saw '%s' and '%s'" % (minimum, maximum))
         for bound, what in ((minimum, "minimum"), (maximum, "maximum")):
             shape_of_bound = tensor_shape.TensorShape(np.shape(bound))
-            from penstock.framework import common_shapes
+            from penstock._src.graph import common_shapes
             if self.shape.rank is not None:
                 try:
                     common_shapes.broadcast_shape(self.shape, shape_of_bound)

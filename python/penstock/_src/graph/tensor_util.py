@@ -1,13 +1,13 @@
 """TensorProto messages, and what is known of a tensor's value before anything runs."""
 import numpy as np
 
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.framework import tensor_values
-from penstock.framework import types
-from penstock.framework.tensor import Tensor, is_dense_tensor_like
-from penstock.util import compat
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.graph import tensor_values
+from penstock._src.graph import types
+from penstock._src.graph.tensor import Tensor, is_dense_tensor_like
+from penstock._src.base import compat
 
 _CONTENT_TYPES = frozenset({"float32", "float64", "int32", "uint8", "int16", "int8", "int64", "qint8", "quint8",
                             "qint16",
@@ -141,7 +141,7 @@ def is_symbolic_tensor(tensor):
     if isinstance(tensor, Tensor):
         return not tensor._is_eager
     if getattr(tensor, "_is_composite_tensor", False):
-        from penstock.util import nest
+        from penstock._src.base import nest
         return any(map(is_symbolic_tensor, nest.flatten(tensor, expand_composites=True)))
     return False
 
@@ -281,7 +281,7 @@ def _shape_parts(op):
 
 def shape_tensor(shape):
     """A shape, of any form, as an integer tensor."""
-    from penstock.framework import conversion
+    from penstock._src.graph import conversion
     dtype = None
     if isinstance(shape, (list, tuple)) and all(isinstance(d, (int, tensor_shape.Dimension)) for d in shape):
         dtype = None if shape else dtypes.int32

@@ -3,11 +3,11 @@ import sys
 
 import numpy as np
 
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.framework.tensor import Tensor
-from penstock.util import compat
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import compat
 
 # Of larger numbers that an int64 holds the lower bits are taken.
 _WRAPPING = frozenset((np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32, np.uint64))

@@ -1,6 +1,6 @@
 """tf.experimental.dispatch_for_*: functions of a program's own that public functions call for values of its types.
 
-A composite value as an argument is what makes a public function look here (framework/dispatch.py); where several
+A composite value as an argument is what makes a public function look here (graph/dispatch.py); where several
 registered functions match, it is refused.
 """
 import collections.abc
@@ -10,9 +10,9 @@ import inspect
 import types
 import typing
 
-from penstock.framework import dispatch
-from penstock.framework import composite_tensor
-from penstock.framework import ops
+from penstock._src.graph import dispatch
+from penstock._src.graph import composite_tensor
+from penstock._src.graph import ops
 
 _UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
 _by_api = {}  # function -> [(matches, target)]

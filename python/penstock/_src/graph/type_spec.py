@@ -1,11 +1,11 @@
 """What is known of a value before it is there: TypeSpec, and how it is found for a value."""
 import numpy as np
 
-from penstock.framework import composite_tensor
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.framework.tensor import Tensor
-from penstock.util import nest
+from penstock._src.graph import composite_tensor
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import nest
 
 
 class TypeSpec:
@@ -219,15 +219,15 @@ def register_type_spec_from_value_converter(type_object, converter_fn, allow_sub
 
 def has_converter(value):
     """Whether a function was registered for values of this type."""
-    from penstock.framework import composite_spec  # noqa: F401  (registers its kinds)
+    from penstock._src.graph import composite_spec  # noqa: F401  (registers its kinds)
     return any(type(value) is kind or allow and isinstance(value, kind) for kind, _, allow in _converters)
 
 
 def type_spec_from_value(value):
     """The spec of a tensor, a composite tensor, a variable, or a value that becomes a tensor. TypeError if it has
     none."""
-    from penstock.framework import composite_spec  # noqa: F401  (registers its kinds)
-    from penstock.framework.tensor_spec import TensorSpec
+    from penstock._src.graph import composite_spec  # noqa: F401  (registers its kinds)
+    from penstock._src.graph.tensor_spec import TensorSpec
     if isinstance(value, TypeSpec):
         return value
     if isinstance(value, Tensor):
@@ -240,7 +240,7 @@ def type_spec_from_value(value):
     if isinstance(value, (np.ndarray, np.generic)):
         return TensorSpec(value.shape, dtypes.as_dtype(value.dtype))
     if isinstance(value, (bool, int, float, complex, bytes, str, list, tuple)):
-        from penstock.framework import tensor_values
+        from penstock._src.graph import tensor_values
         try:
             _, dtype, shape = tensor_values.to_array(value)
         except ValueError:

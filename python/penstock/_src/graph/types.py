@@ -1,5 +1,5 @@
 """What counts as a tensor."""
-from penstock.util.foreign_names import known_as
+from penstock._src.base.foreign_names import known_as
 
 
 @known_as("tensorflow.python.types.core.Tensor")

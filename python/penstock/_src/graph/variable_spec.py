@@ -1,10 +1,10 @@
 """VariableSpec: what a function is told of a variable that is its argument."""
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.framework.type_spec import TypeSpec
-from penstock.util import hooks
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.graph.type_spec import TypeSpec
+from penstock._src.base import hooks
 
 _variable_class = hooks.Hook("variable_class")
 

@@ -1,5 +1,5 @@
 """Version numbers: those of the TensorFlow that a program is written for, and of the graphs that it writes."""
-from penstock.framework.mode import mode
+from penstock._src.base.mode import mode
 
 VERSION_1 = "1.15.5"
 VERSION_2 = "2.21.0"

@@ -9,17 +9,17 @@ import weakref
 
 import numpy as np
 
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.layers.input_spec import InputSpec, assert_input_compatibility
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import partitioned_variable
-from penstock.ops import variable_scope as vs
-from penstock.ops import variables as tf_variables
-from penstock.training.tracking import base as trackable
-from penstock.util import nest
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.layers.input_spec import InputSpec, assert_input_compatibility
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import partitioned_variable
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.ops.state import variables as tf_variables
+from penstock._src.ops.state import base as trackable
+from penstock._src.base import nest
 
 _layer_counts = weakref.WeakKeyDictionary()  # graph -> {base name: layers of that name so far}
 _keras_style = False

@@ -1,11 +1,11 @@
 """Convolution layers, as classes and as functions; the separable and the transposed ones are in files of their own."""
-from penstock.framework import tensor_shape
-from penstock.layers import base
-from penstock.layers import identifiers
-from penstock.layers import utils
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import nn_ops
+from penstock._src.graph import tensor_shape
+from penstock._src.layers import base
+from penstock._src.layers import identifiers
+from penstock._src.layers import utils
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.nn import nn_ops
 
 
 class _Conv(base.Layer):

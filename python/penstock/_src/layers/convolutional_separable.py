@@ -1,12 +1,12 @@
 """Separable convolutions: one filter a channel, then a mixture of the channels."""
-from penstock.framework import tensor_shape
-from penstock.layers import identifiers
-from penstock.layers import utils
-from penstock.layers.convolutional import _Conv
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import nn_impl
-from penstock.ops import nn_ops
+from penstock._src.graph import tensor_shape
+from penstock._src.layers import identifiers
+from penstock._src.layers import utils
+from penstock._src.layers.convolutional import _Conv
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.nn import nn_impl
+from penstock._src.ops.nn import nn_ops
 
 
 class _SeparableConv(_Conv):

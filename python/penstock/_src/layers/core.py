@@ -1,18 +1,18 @@
 """Dense, Dropout and Flatten, as classes and as functions."""
 import numpy as np
 
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import sparse_tensor
-from penstock.framework import tensor_shape
-from penstock.layers import base
-from penstock.layers import identifiers
-from penstock.layers import utils
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor
+from penstock._src.graph import tensor_shape
+from penstock._src.layers import base
+from penstock._src.layers import identifiers
+from penstock._src.layers import utils
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
 
 
 class Dense(base.Layer):
@@ -59,7 +59,7 @@ class Dense(base.Layer):
             outputs = math_ops.tensordot(inputs, self.kernel, [[rank - 1], [0]])
             outputs.set_shape(inputs.shape.as_list()[:-1] + [self.units])
         elif isinstance(inputs, sparse_tensor.SparseTensor):
-            from penstock.ops import sparse_ops
+            from penstock._src.ops.sparse import sparse_ops
             outputs = sparse_ops.sparse_tensor_dense_matmul(inputs, self.kernel)
         else:
             outputs = gen.mat_mul(math_ops.cast(inputs, self.dtype), self.kernel)

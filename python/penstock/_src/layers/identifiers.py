@@ -1,11 +1,11 @@
 """Activations and initializers that a layer is given by name: tf.layers.dense(x, 10, activation="relu")."""
 import inspect
 
-from penstock.framework import gen
-from penstock.keras.v1 import initializers
-from penstock.ops import clip_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
+from penstock._src.graph import gen
+from penstock._src.layers import initializers
+from penstock._src.core_ops import clip_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
 
 
 def _linear(x):

@@ -1,6 +1,6 @@
 """tf.keras.initializers: tf.initializers, but the random ones draw from narrower distributions by default."""
-from penstock.framework import dtypes
-from penstock.ops import init_ops
+from penstock._src.graph import dtypes
+from penstock._src.ops.state import init_ops
 
 
 class RandomNormal(init_ops.RandomNormal):
@@ -67,5 +67,5 @@ def get(identifier):
 
     ValueError for anything else.
     """
-    from penstock.layers import identifiers
+    from penstock._src.layers import identifiers
     return deserialize(identifier) if isinstance(identifier, dict) else identifiers.initializer(identifier)

@@ -1,6 +1,6 @@
 """What a layer demands of its inputs."""
-from penstock.framework import dtypes
-from penstock.util import nest
+from penstock._src.graph import dtypes
+from penstock._src.base import nest
 
 
 class InputSpec(object):

@@ -1,18 +1,18 @@
 """Batch normalization (Ioffe and Szegedy, 2015) and its renormalizing variant (Ioffe, 2017)."""
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.layers import base
-from penstock.layers import identifiers
-from penstock.layers import utils
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_impl
-from penstock.ops import state_ops
-from penstock.ops import variables as tf_variables
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.layers import base
+from penstock._src.layers import identifiers
+from penstock._src.layers import utils
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_impl
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variables as tf_variables
 
 
 class BatchNormalization(base.Layer):

@@ -1,9 +1,9 @@
 """Pooling layers in one, two and three dimensions, as classes and as functions."""
-from penstock.framework import tensor_shape
-from penstock.layers import base
-from penstock.layers import utils
-from penstock.ops import array_ops
-from penstock.ops import nn_ops
+from penstock._src.graph import tensor_shape
+from penstock._src.layers import base
+from penstock._src.layers import utils
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.nn import nn_ops
 
 
 class _Pooling(base.Layer):

@@ -1,9 +1,9 @@
 """Checks of arguments that several layers share, and the sizes of their outputs."""
-from penstock.framework import ops
-from penstock.framework import smart_cond as smart_module
-from penstock.framework import tensor_util
-from penstock.ops import cond as cond_lib
-from penstock.ops import variables
+from penstock._src.graph import ops
+from penstock._src.control_flow import smart_cond as smart_module
+from penstock._src.graph import tensor_util
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.ops.state import variables
 
 
 def normalize_tuple(value, n, name):

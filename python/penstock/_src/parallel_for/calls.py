@@ -1,16 +1,16 @@
 """Converters of what calls functions: a called body becomes part of what is around it, branches and loops whose
 condition depends on the iteration run for those iterations that take them."""
-from penstock.framework import dtypes
-from penstock.framework import func_graph as func_graph_module
-from penstock.framework import function_def_to_graph
-from penstock.framework import gen
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import cond_v2
-from penstock.ops import math_ops
-from penstock.ops import while_v2
-from penstock.ops.parallel_for import lists
-from penstock.ops.parallel_for.conversion import FRAMES, NotConvertible, SHARED, Value
+from penstock._src.graph import dtypes
+from penstock._src.function import func_graph as func_graph_module
+from penstock._src.function import function_def_to_graph
+from penstock._src.graph import gen
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import cond_v2
+from penstock._src.core_ops import math_ops
+from penstock._src.control_flow import while_v2
+from penstock._src.parallel_for import lists
+from penstock._src.parallel_for.conversion import FRAMES, NotConvertible, SHARED, Value
 
 
 def _graph_of(c, function, arguments):
@@ -152,7 +152,7 @@ def _trial(c, op, body, stacked):
 
 def _runs_in_parts(c, names, seen):
     """Whether all that functions of these names do can be converted, operation for operation, or run in turn."""
-    from penstock.ops.parallel_for import more_converters
+    from penstock._src.parallel_for import more_converters
     for name in names:
         definition = c.function(name)
         if definition is None:

@@ -1,20 +1,20 @@
 """for_loop, pfor and vectorized_map."""
 import functools
 
-from penstock.framework import composite_tensor
-from penstock.framework import func_graph as func_graph_module
-from penstock.framework import ops
-from penstock.framework import tensor_spec
-from penstock.framework import tensor_util
-from penstock.framework import type_spec
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import tensor_array_ops
-from penstock.ops.parallel_for import conversion
-from penstock.ops.while_loop import while_loop
-from penstock.platform import tf_logging as logging
-from penstock.util import function_utils
-from penstock.util import nest
+from penstock._src.graph import composite_tensor
+from penstock._src.function import func_graph as func_graph_module
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_spec
+from penstock._src.graph import tensor_util
+from penstock._src.graph import type_spec
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.parallel_for import conversion
+from penstock._src.control_flow.while_loop import while_loop
+from penstock._src.base import tf_logging as logging
+from penstock._src.base import function_utils
+from penstock._src.base import nest
 
 
 def for_loop(loop_fn, loop_fn_dtypes, iters, parallel_iterations=None):
@@ -115,7 +115,7 @@ def pfor(loop_fn, iters, fallback_to_while_loop=True, parallel_iterations=None, 
 
 def _as_function(build):
     """What `build` makes in a function's graph: in one too where functions are run eagerly, which this overrides."""
-    from penstock.eager import def_function
+    from penstock._src.tf_function import def_function
     eagerly = def_function.functions_run_eagerly()
     if eagerly:
         logging.warning("tf.function is disabled, perhaps by tf.config.run_functions_eagerly. Parallel loops need it, "
@@ -209,7 +209,7 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
             raise ValueError(str(e)) from e
         if warn:
             logging.warning("vectorized_map runs its function in a loop: %s", e)
-        from penstock.ops.map_fn import map_fn
+        from penstock._src.control_flow.map_fn import map_fn
         types = _types_of(fn, elems)
         return map_fn(fn, elems, dtype=types)
 

@@ -1,16 +1,16 @@
 """The body of a parallel loop, operation for operation: those that depend on the iteration run once for all iterations,
 on tensors with a further first dimension."""
-from penstock.framework import auto_control_deps
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import tensor_array_ops
-from penstock.ops.while_loop import while_loop
-from penstock.platform import tf_logging as logging
-from penstock.util import nest
+from penstock._src.function import auto_control_deps
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.control_flow.while_loop import while_loop
+from penstock._src.base import tf_logging as logging
+from penstock._src.base import nest
 
 
 def constant_value(tensor):
@@ -149,7 +149,7 @@ class Conversion:
         return ordered
 
     def _converted(self, op):
-        from penstock.ops.parallel_for import lists, more_converters
+        from penstock._src.parallel_for import lists, more_converters
         inputs = [self._value(t) for t in op.inputs]
         if op in self._gathered:
             return [Value(self.stack(self._value(op.inputs[0]._op.inputs[0])), False)]
@@ -202,7 +202,7 @@ class Conversion:
         if value.stacked:
             return value.tensor
         if value.tensor.dtype == dtypes.variant:
-            from penstock.ops.parallel_for import lists
+            from penstock._src.parallel_for import lists
             return lists.stacked_list(self, value.tensor)
         tensor = array_ops.expand_dims(value.tensor, 0)
         ones = array_ops.ones_like(array_ops.shape(value.tensor))

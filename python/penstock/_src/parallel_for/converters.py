@@ -1,9 +1,9 @@
 """How single operations run for all iterations: each converter gives the results, stacked unless they are a Value, or
 NotImplemented where it cannot tell."""
-from penstock.framework import gen
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops.parallel_for.conversion import Value, constant_value
+from penstock._src.graph import gen
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.parallel_for.conversion import Value, constant_value
 
 _UNARY = """
     Abs Acos Acosh Angle Asin Asinh Atan Atanh BesselI0e BesselI1e Bitcast Cast Ceil CheckNumerics ComplexAbs Conj Cos

@@ -1,8 +1,9 @@
 """Gradients against differences: tf.test.compute_gradient."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, indexed_slices, ops
-from penstock.ops import array_ops, gradients_impl, math_ops
+from penstock._src.graph import constant_op, dtypes, indexed_slices, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.gradient import gradients_impl
 
 __all__ = ["compute_gradient", "compute_gradient_error"]
 

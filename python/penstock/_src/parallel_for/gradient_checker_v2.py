@@ -1,9 +1,12 @@
 """Version 2's tf.test.compute_gradient: of a function, called eagerly or built into a graph for the default session."""
 import numpy as np
 
-from penstock.eager import backprop, context
-from penstock.framework import dtypes, indexed_slices, ops
-from penstock.ops import array_ops, gradient_checker, gradients_impl, math_ops
+from penstock._src.gradient import backprop
+from penstock._src.graph import context
+from penstock._src.graph import dtypes, indexed_slices, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.parallel_for import gradient_checker
+from penstock._src.gradient import gradients_impl
 
 __all__ = ["compute_gradient", "max_error"]
 

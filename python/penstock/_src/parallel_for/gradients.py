@@ -1,10 +1,10 @@
 """Jacobians by pfor."""
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import gradients_impl
-from penstock.ops.parallel_for import control_flow_ops
-from penstock.util import nest
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.gradient import gradients_impl
+from penstock._src.parallel_for import control_flow_ops
+from penstock._src.base import nest
 
 
 def jacobian(output, inputs, use_pfor=True, parallel_iterations=None):

@@ -2,13 +2,13 @@
 rows at once."""
 from penstock import _core
 from penstock import proto
-from penstock.eager import backprop
-from penstock.framework import conversion
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops.parallel_for.conversion import NotConvertible
-from penstock.util import nest
+from penstock._src.gradient import backprop
+from penstock._src.graph import conversion
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.parallel_for.conversion import NotConvertible
+from penstock._src.base import nest
 
 _FRAMES = frozenset(("Enter", "Exit", "Switch", "Merge", "NextIteration", "LoopCond"))
 
@@ -37,7 +37,7 @@ def _apart(gradients, count, seed):
 def _at_once(gradients, target, count, seed, use_pfor, parallel_iterations):
     """As _apart, in graphs. A gradient is linear in what flows into its target: it is built for one seed, and what
     depends on that is run for all."""
-    from penstock.ops.parallel_for import control_flow_ops
+    from penstock._src.parallel_for import control_flow_ops
     one = gen.zeros_like(target)
     built = [None if g is None else conversion.convert_to_tensor(g) for g in nest.flatten(gradients(one))]
     tensors = [g for g in built if g is not None]
@@ -64,7 +64,7 @@ def _at_once(gradients, target, count, seed, use_pfor, parallel_iterations):
 
 def _replayed(gradients, target, count, seed, parallel_iterations):
     """As _at_once, of eager values. _Unknown: a function of Python's or a call of a graph's function is in between."""
-    from penstock.ops.parallel_for import control_flow_ops
+    from penstock._src.parallel_for import control_flow_ops
     one, others, tape = gen.zeros_like(target), _core.tape_stop(), _core.Tape()
     tape.push()
     try:

@@ -1,10 +1,10 @@
 """Converters of TensorList ops: the lists of all iterations are one, each of whose elements is stacked."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops.parallel_for.conversion import NotConvertible, Value
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.parallel_for.conversion import NotConvertible, Value
 
 
 def stacked_list(c, handle):

@@ -1,14 +1,14 @@
 """Further converters: what works on a batch of matrices or images, and what gradients are made of."""
 import string
 
-from penstock.framework import gen
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops.parallel_for import calls
-from penstock.ops.parallel_for import converters
-from penstock.ops.parallel_for import lists
-from penstock.ops.parallel_for.conversion import Value, constant_value
-from penstock.ops.parallel_for.converters import _behind, _binary, _rank, _unary
+from penstock._src.graph import gen
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.parallel_for import calls
+from penstock._src.parallel_for import converters
+from penstock._src.parallel_for import lists
+from penstock._src.parallel_for.conversion import Value, constant_value
+from penstock._src.parallel_for.converters import _behind, _binary, _rank, _unary
 
 _UNARY = """
     BesselI0 BesselI1 BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Dawsn Expint FresnelCos

@@ -1,17 +1,17 @@
 """tf.profiler: profiles of a graph and of steps that ran in it."""
 import sys
 
-from penstock.framework import errors
-from penstock.platform import gfile
-from penstock.profiler import tfprof_logger
-from penstock.profiler.internal import advice
-from penstock.profiler.internal import report
-from penstock.profiler.internal import traces
-from penstock.profiler.internal import views
-from penstock.profiler.internal.node_stats import GraphStats
-from penstock.profiler.internal.options import COLUMNS, Options
-from penstock.profiler.internal.shown import to_message
-from penstock.profiler.option_builder import ProfileOptionBuilder
+from penstock._src.graph import errors
+from penstock._src.files import gfile
+from penstock._src.profiler import tfprof_logger
+from penstock._src.profiler.internal import advice
+from penstock._src.profiler.internal import report
+from penstock._src.profiler.internal import traces
+from penstock._src.profiler.internal import views
+from penstock._src.profiler.internal.node_stats import GraphStats
+from penstock._src.profiler.internal.options import COLUMNS, Options
+from penstock._src.profiler.internal.shown import to_message
+from penstock._src.profiler.option_builder import ProfileOptionBuilder
 from penstock.proto import AdvisorOptionsProto, GraphNodeProto, MultiGraphNodeProto
 
 ALL_ADVICE = {

@@ -1,7 +1,7 @@
 """tf.profiler.ProfileOptionBuilder: what to count, which nodes to show, where to write."""
 import copy
 
-from penstock.profiler import tfprof_logger
+from penstock._src.profiler import tfprof_logger
 
 _EVERYTHING = {
     "max_depth": 10000,

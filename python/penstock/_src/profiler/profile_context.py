@@ -4,11 +4,11 @@ import random
 import sys
 import threading
 
-from penstock.client import session
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.platform import gfile
-from penstock.profiler import model_analyzer
+from penstock._src.session import session
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.files import gfile
+from penstock._src.profiler import model_analyzer
 from penstock.proto import RunMetadata, RunOptions
 
 WARMUP_STEPS = 10

@@ -7,10 +7,10 @@ import threading
 import time
 
 from penstock import _core
-from penstock.framework import errors
-from penstock.platform import gfile
+from penstock._src.graph import errors
+from penstock._src.files import gfile
 from penstock.proto import RunMetadata, message
-from penstock.util import locks
+from penstock._src.base import locks
 
 ProfilerOptions = collections.namedtuple(
     "ProfilerOptions", ["host_tracer_level", "python_tracer_level", "device_tracer_level", "delay_ms"],

@@ -2,10 +2,10 @@
 import os
 import sys
 
-from penstock.eager import context
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.platform import gfile
+from penstock._src.graph import context
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.files import gfile
 from penstock.proto import OpLogEntry, OpLogProto
 
 TRAINABLE_VARIABLES = "_trainable_variables"

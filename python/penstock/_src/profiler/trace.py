@@ -2,7 +2,7 @@
 import functools
 import time
 
-from penstock.profiler import profiler_v2
+from penstock._src.profiler import profiler_v2
 
 
 def enabled():

@@ -2,20 +2,20 @@
 import filecmp
 import os
 
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.lib.io import file_io
-from penstock.ops import variables
-from penstock.platform import tf_logging
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.files import file_io
+from penstock._src.ops.state import variables
+from penstock._src.base import tf_logging
 from penstock.proto import meta_graph_pb2
 from penstock.proto import saved_model_pb2
 from penstock.proto import saver_pb2
 from penstock.proto import types_pb2
-from penstock.saved_models import constants
-from penstock.saved_models import signature_def_utils_impl as signature_def_utils
-from penstock.saved_models import utils_impl as saved_model_utils
-from penstock.training import saver as tf_saver
-from penstock.util import compat
+from penstock._src.checkpoint import constants
+from penstock._src.saved_model import signature_def_utils_impl as signature_def_utils
+from penstock._src.saved_model import utils_impl as saved_model_utils
+from penstock._src.checkpoint import saver as tf_saver
+from penstock._src.base import compat
 
 
 class _SavedModelBuilder:

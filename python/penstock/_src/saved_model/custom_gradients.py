@@ -1,11 +1,11 @@
 """Gradients that a program defines, as functions of a SavedModel."""
 import collections
 
-from penstock.eager import def_function
-from penstock.framework import registry
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.saved_models import function_deserialization
-from penstock.util import compat
+from penstock._src.tf_function import def_function
+from penstock._src.graph import registry
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.saved_model import function_deserialization
+from penstock._src.base import compat
 
 # A tensor of a function's body that a gradient uses.
 CapturedTensor = collections.namedtuple("CapturedTensor", ["name", "function"])

@@ -1,11 +1,11 @@
 """The file of a SavedModel that tells in which lines of the program the nodes of its functions were made."""
 import os
 
-from penstock.framework import stack
-from penstock.lib.io import file_io
+from penstock._src.graph import stack
+from penstock._src.files import file_io
 from penstock.proto import graph_debug_info_pb2
-from penstock.saved_models import constants
-from penstock.util import compat
+from penstock._src.checkpoint import constants
+from penstock._src.base import compat
 
 
 class _Builder:

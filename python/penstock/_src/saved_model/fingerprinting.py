@@ -5,14 +5,14 @@ import uuid as uuid_module
 
 import numpy as np
 
-from penstock.eager import context
-from penstock.framework import gen
-from penstock.lib.io import file_io
+from penstock._src.graph import context
+from penstock._src.graph import gen
+from penstock._src.files import file_io
 from penstock.proto import fingerprint_pb2
 from penstock.proto import saved_model_pb2
-from penstock.saved_models import constants
-from penstock.saved_models import utils_impl
-from penstock.util import compat
+from penstock._src.checkpoint import constants
+from penstock._src.saved_model import utils_impl
+from penstock._src.base import compat
 
 FINGERPRINT_FILENAME = "fingerprint.pb"
 _PRODUCER = 4

@@ -7,25 +7,25 @@ import re
 import weakref
 
 from penstock import _core
-from penstock.eager import def_function
-from penstock.eager import function as function_lib
-from penstock.framework import conversion
-from penstock.framework import dtypes
-from penstock.framework import func_graph as func_graph_module
-from penstock.framework import function_definition
-from penstock.framework import ops
-from penstock.framework import registry
-from penstock.framework import type_spec
-from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import resource_variable_ops
-from penstock.platform import tf_logging as logging
+from penstock._src.tf_function import def_function
+from penstock._src.tf_function import function as function_lib
+from penstock._src.graph import conversion
+from penstock._src.graph import dtypes
+from penstock._src.function import func_graph as func_graph_module
+from penstock._src.function import function_definition
+from penstock._src.graph import ops
+from penstock._src.graph import registry
+from penstock._src.graph import type_spec
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.base import tf_logging as logging
 from penstock.proto import function_pb2
 from penstock.proto import saved_object_graph_pb2
-from penstock.saved_models import nested_structure_coder
-from penstock.util import compat
-from penstock.util import nest
-from penstock.util import tf_decorator
+from penstock._src.data import nested_structure_coder
+from penstock._src.base import compat
+from penstock._src.base import nest
+from penstock._src.base import tf_decorator
 
 _CALLS = ("StatefulPartitionedCall", "PartitionedCall")
 
@@ -310,7 +310,7 @@ def load_function_def_library(library, saved_object_graph=None, load_shared_name
 
 def gradient_of_library(function, op, *dys):
     """The gradient that a model was saved with."""
-    from penstock.ops import array_ops
+    from penstock._src.core_ops import array_ops
     dys = [array_ops.zeros_like(t) if dy is None else dy for dy, t in zip(dys, op.outputs)]
     return function._call_flat(dys, function.captured_inputs)
 

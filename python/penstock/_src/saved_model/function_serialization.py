@@ -1,13 +1,13 @@
 """Functions as messages of a SavedModel."""
 import inspect
 
-from penstock.framework import type_spec
-from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import resource_variable_ops
+from penstock._src.graph import type_spec
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.ops.state import resource_variable_ops
 from penstock.proto import saved_object_graph_pb2
-from penstock.saved_models import nested_structure_coder
-from penstock.util import nest
+from penstock._src.data import nested_structure_coder
+from penstock._src.base import nest
 
 
 def _spec(function_spec, jit_compile=None):

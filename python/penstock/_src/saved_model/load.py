@@ -2,34 +2,34 @@
 import collections
 import os
 
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.lib.io import file_io
-from penstock.ops import resource_variable_ops
-from penstock.ops import variables
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.files import file_io
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.ops.state import variables
+from penstock._src.base import tf_logging as logging
 from penstock.proto import graph_debug_info_pb2
-from penstock.saved_models import constants
-from penstock.saved_models import function_deserialization
-from penstock.saved_models import load_options
-from penstock.saved_models import load_v1_in_v2
-from penstock.saved_models import loader_impl
-from penstock.saved_models import revived_types
-from penstock.saved_models import signature_serialization  # noqa: F401  (registers a kind of objects)
-from penstock.saved_models import utils_impl
-from penstock.training import py_checkpoint_reader
-from penstock.training.tracking import base
-from penstock.training.tracking import graph_view
-from penstock.training.tracking import data_structures  # noqa: F401  (registers kinds of objects)
-from penstock.training.tracking import registration
-from penstock.training.tracking import tracking
-from penstock.training.tracking import util
-from penstock.util import compat
-from penstock.util import nest
+from penstock._src.checkpoint import constants
+from penstock._src.saved_model import function_deserialization
+from penstock._src.saved_model import load_options
+from penstock._src.saved_model import load_v1_in_v2
+from penstock._src.saved_model import loader_impl
+from penstock._src.ops.state import revived_types
+from penstock._src.saved_model import signature_serialization  # noqa: F401  (registers a kind of objects)
+from penstock._src.saved_model import utils_impl
+from penstock._src.checkpoint import py_checkpoint_reader
+from penstock._src.ops.state import base
+from penstock._src.checkpoint import graph_view
+from penstock._src.ops.state import data_structures  # noqa: F401  (registers kinds of objects)
+from penstock._src.ops.state import registration
+from penstock._src.ops.state import tracking
+from penstock._src.checkpoint import util
+from penstock._src.base import compat
+from penstock._src.base import nest
 
 
 def _call_attribute(instance, *args, **kwargs):
@@ -353,7 +353,7 @@ class Loader:
     @staticmethod
     def _restore_when_initialized(checkpoint, reader):
         """In a graph, restoring is what initializes."""
-        from penstock.ops import control_flow_ops
+        from penstock._src.control_flow import control_flow_ops
         for node_id, obj in dict(checkpoint.object_by_proto_id).items():
             position = base.CheckpointPosition(checkpoint, node_id)
             saver = position.get_registered_saver_name()

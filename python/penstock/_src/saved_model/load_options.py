@@ -1,5 +1,5 @@
 """LoadOptions: how tf.saved_model.load reads a model."""
-from penstock.saved_models import save_options
+from penstock._src.saved_model import save_options
 
 
 class LoadOptions:

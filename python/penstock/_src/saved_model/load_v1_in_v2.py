@@ -1,23 +1,23 @@
 """Loads a SavedModel of version 1 as an object of version 2."""
 import functools
 
-from penstock.eager import context
-from penstock.eager import lift_to_graph
-from penstock.eager import wrap_function
-from penstock.framework import constant_op
-from penstock.framework import composite_tensor
-from penstock.framework import ops
-from penstock.framework import sparse_tensor
-from penstock.framework import tf2
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.saved_models import function_deserialization
-from penstock.saved_models import loader_impl
-from penstock.saved_models import signature_serialization
-from penstock.saved_models import utils_impl
-from penstock.training import saver as tf_saver
-from penstock.training import scaffold
-from penstock.training.tracking import tracking
-from penstock.util import nest
+from penstock._src.graph import context
+from penstock._src.function import lift_to_graph
+from penstock._src.tf_function import wrap_function
+from penstock._src.graph import constant_op
+from penstock._src.graph import composite_tensor
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor
+from penstock._src.base import tf2
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.saved_model import function_deserialization
+from penstock._src.saved_model import loader_impl
+from penstock._src.saved_model import signature_serialization
+from penstock._src.saved_model import utils_impl
+from penstock._src.checkpoint import saver as tf_saver
+from penstock._src.training import scaffold
+from penstock._src.ops.state import tracking
+from penstock._src.base import nest
 
 
 class _Initializer(tracking.CapturableResource):

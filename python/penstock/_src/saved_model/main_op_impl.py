@@ -1,8 +1,8 @@
 """Operations that a SavedModel runs when it is loaded."""
-from penstock.framework import ops
-from penstock.ops import control_flow_ops
-from penstock.ops import tables_initializer
-from penstock.ops import variables
+from penstock._src.graph import ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.lookup import tables_initializer
+from penstock._src.ops.state import variables
 
 
 def main_op():

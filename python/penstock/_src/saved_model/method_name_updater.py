@@ -1,10 +1,10 @@
 """Renames what the signatures of a SavedModel do."""
 import os
 
-from penstock.lib.io import file_io
-from penstock.saved_models import constants
-from penstock.saved_models import loader_impl
-from penstock.util import compat
+from penstock._src.files import file_io
+from penstock._src.checkpoint import constants
+from penstock._src.saved_model import loader_impl
+from penstock._src.base import compat
 
 
 class MethodNameUpdater:

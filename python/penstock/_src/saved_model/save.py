@@ -4,48 +4,48 @@ import gc
 import graphlib
 import os
 
-from penstock.eager import context
-from penstock.eager import def_function
-from penstock.eager import function as function_lib
-from penstock.framework import dtypes
-from penstock.framework import meta_graph
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_spec
-from penstock.framework import tensor_util
-from penstock.framework import versions
-from penstock.framework.graph import Graph
-from penstock.lib.io import file_io
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import resource_variable_ops
+from penstock._src.graph import context
+from penstock._src.tf_function import def_function
+from penstock._src.tf_function import function as function_lib
+from penstock._src.graph import dtypes
+from penstock._src.checkpoint import meta_graph
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_spec
+from penstock._src.graph import tensor_util
+from penstock._src.graph import versions
+from penstock._src.graph.graph import Graph
+from penstock._src.files import file_io
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import resource_variable_ops
 from penstock.proto import meta_graph_pb2
 from penstock.proto import saved_model_pb2
 from penstock.proto import saved_object_graph_pb2
 from penstock.proto import versions_pb2
-from penstock.saved_models import builder_impl
-from penstock.saved_models import constants
-from penstock.saved_models import custom_gradients
-from penstock.saved_models import debug_info
-from penstock.saved_models import fingerprinting
-from penstock.saved_models import function_serialization
-from penstock.saved_models import revived_types
-from penstock.saved_models import save_options
-from penstock.saved_models import saveable_view as saveable_view_lib
-from penstock.saved_models import signature_constants
-from penstock.saved_models import signature_def_utils_impl as signature_def_utils
-from penstock.saved_models import signature_serialization
-from penstock.saved_models import tag_constants
-from penstock.saved_models import utils_impl
-from penstock.training.saving import functional_saver
-from penstock.training.saving import registered_saveable
-from penstock.training.tracking import base
-from penstock.training.tracking import registration
-from penstock.training.tracking import tracking
-from penstock.training.tracking import util
-from penstock.util import compat
-from penstock.util import nest
-from penstock.util import object_identity
+from penstock._src.saved_model import builder_impl
+from penstock._src.checkpoint import constants
+from penstock._src.saved_model import custom_gradients
+from penstock._src.saved_model import debug_info
+from penstock._src.saved_model import fingerprinting
+from penstock._src.saved_model import function_serialization
+from penstock._src.ops.state import revived_types
+from penstock._src.saved_model import save_options
+from penstock._src.saved_model import saveable_view as saveable_view_lib
+from penstock._src.saved_model import signature_constants
+from penstock._src.saved_model import signature_def_utils_impl as signature_def_utils
+from penstock._src.saved_model import signature_serialization
+from penstock._src.saved_model import tag_constants
+from penstock._src.saved_model import utils_impl
+from penstock._src.checkpoint import functional_saver
+from penstock._src.ops.state import registered_saveable
+from penstock._src.ops.state import base
+from penstock._src.ops.state import registration
+from penstock._src.ops.state import tracking
+from penstock._src.checkpoint import util
+from penstock._src.base import compat
+from penstock._src.base import nest
+from penstock._src.base import object_identity
 
 
 _CALLS = ("StatefulPartitionedCall", "PartitionedCall")

@@ -1,7 +1,7 @@
 """SaveOptions: how tf.saved_model.save writes a model."""
 import enum
 
-from penstock.util import compat
+from penstock._src.base import compat
 
 
 class VariablePolicy(enum.Enum):

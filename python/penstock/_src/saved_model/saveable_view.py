@@ -1,22 +1,22 @@
 """What of an object goes into a SavedModel: its parts, with functions, what these capture, and how values are saved."""
-from penstock.eager import def_function
-from penstock.eager import function as function_lib
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_util
-from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import resource_variable_ops
-from penstock.platform import tf_logging as logging
-from penstock.training.saving import saveable_object_util
-from penstock.training.tracking import base
-from penstock.training.tracking import data_structures
-from penstock.training.tracking import graph_view
-from penstock.training.tracking import registration
-from penstock.training.tracking import tracking
-from penstock.util import object_identity
+from penstock._src.tf_function import def_function
+from penstock._src.tf_function import function as function_lib
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_util
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.base import tf_logging as logging
+from penstock._src.checkpoint import saveable_object_util
+from penstock._src.ops.state import base
+from penstock._src.ops.state import data_structures
+from penstock._src.checkpoint import graph_view
+from penstock._src.ops.state import registration
+from penstock._src.ops.state import tracking
+from penstock._src.base import object_identity
 
 
 class TrackableConstant(base.Trackable):

@@ -1,11 +1,11 @@
 """Signatures: what a model's graph can be asked, by names of inputs and outputs."""
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.framework import tensor_util
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_util
 from penstock.proto import meta_graph_pb2
 from penstock.proto import types_pb2
-from penstock.saved_models import signature_constants as names
-from penstock.saved_models import utils_impl as utils
+from penstock._src.saved_model import signature_constants as names
+from penstock._src.saved_model import utils_impl as utils
 
 
 def build_signature_def(inputs=None, outputs=None, method_name=None, defaults=None):

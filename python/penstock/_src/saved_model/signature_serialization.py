@@ -1,19 +1,19 @@
 """Signatures of a SavedModel: functions from named tensors to named tensors."""
 import collections
 
-from penstock.eager import attributes
-from penstock.eager import def_function
-from penstock.eager import function as function_lib
-from penstock.framework import composite_tensor
-from penstock.framework import type_spec
-from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import resource_variable_ops
-from penstock.saved_models import revived_types
-from penstock.saved_models import signature_constants
-from penstock.training.tracking import base
-from penstock.util import compat
-from penstock.util import nest
+from penstock._src.function import attributes
+from penstock._src.tf_function import def_function
+from penstock._src.tf_function import function as function_lib
+from penstock._src.graph import composite_tensor
+from penstock._src.graph import type_spec
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.ops.state import revived_types
+from penstock._src.saved_model import signature_constants
+from penstock._src.ops.state import base
+from penstock._src.base import compat
+from penstock._src.base import nest
 
 DEFAULT_SIGNATURE_ATTR = "_default_save_signature"
 SIGNATURE_ATTRIBUTE_NAME = "signatures"

@@ -1,9 +1,9 @@
 """simple_save: a SavedModel with one signature."""
-from penstock.framework import ops
-from penstock.saved_models import builder_impl
-from penstock.saved_models import signature_constants
-from penstock.saved_models import signature_def_utils_impl
-from penstock.saved_models import tag_constants
+from penstock._src.graph import ops
+from penstock._src.saved_model import builder_impl
+from penstock._src.saved_model import signature_constants
+from penstock._src.saved_model import signature_def_utils_impl
+from penstock._src.saved_model import tag_constants
 
 
 def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):

@@ -1,21 +1,21 @@
 """Tensors as TensorInfo messages, and the directories of a SavedModel."""
 import os
 
-from penstock.eager import context
-from penstock.framework import composite_tensor
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import sparse_tensor
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.lib.io import file_io
+from penstock._src.graph import context
+from penstock._src.graph import composite_tensor
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.files import file_io
 from penstock.proto import meta_graph_pb2
 from penstock.proto import struct_pb2
 from penstock.proto import types_pb2
-from penstock.saved_models import constants
-from penstock.saved_models import nested_structure_coder
-from penstock.util import compat
-from penstock.util import nest
+from penstock._src.checkpoint import constants
+from penstock._src.data import nested_structure_coder
+from penstock._src.base import compat
+from penstock._src.base import nest
 
 
 def build_tensor_info(tensor):

@@ -1,11 +1,11 @@
 """What session.run may be fed: how a value becomes an array for a tensor, with TensorFlow's checks."""
 import numpy as np
 
-from penstock.client.tensor_handle import TensorHandle
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_values
-from penstock.framework.tensor import Tensor
+from penstock._src.session.tensor_handle import TensorHandle
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_values
+from penstock._src.graph.tensor import Tensor
 
 
 def find_tensor(graph, feed):

@@ -2,12 +2,12 @@
 import collections.abc
 import dataclasses
 
-from penstock.client import tensor_handle
-from penstock.framework import fetch_conversions
-from penstock.framework.errors import InaccessibleTensorError
-from penstock.framework.fetch_conversions import (  # noqa: F401
+from penstock._src.session import tensor_handle
+from penstock._src.graph import fetch_conversions
+from penstock._src.graph.errors import InaccessibleTensorError
+from penstock._src.graph.fetch_conversions import (  # noqa: F401
     feed_elements, feed_pairs, register_session_run_conversion_functions)
-from penstock.framework.operation import Operation
+from penstock._src.graph.operation import Operation
 
 
 class Fetches:

@@ -5,8 +5,8 @@ import weakref
 
 from penstock import _core
 from penstock import proto
-from penstock.framework import errors
-from penstock.util import compat
+from penstock._src.graph import errors
+from penstock._src.base import compat
 
 _servers = weakref.WeakValueDictionary()  # target -> Server
 _reached_by_others = []  # servers of clusters of several tasks: as in TensorFlow, they live as long as the process

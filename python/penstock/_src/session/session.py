@@ -5,22 +5,22 @@ import sys
 import threading
 
 from penstock import _core
-from penstock.client import feeds as feeding
-from penstock.client import fetches as fetching
-from penstock.client.tensor_handle import DeadHandles
-from penstock.client.fetches import register_session_run_conversion_functions  # noqa: F401
-from penstock.framework import config as process_config
-from penstock.framework import defaults
-from penstock.framework import device
-from penstock.framework import errors
-from penstock.framework import function_errors
-from penstock.framework import stack
-from penstock.framework.graph import Graph
-from penstock.framework.operation import Operation
-from penstock.framework.tensor import Tensor
-from penstock.training import server_lib
-from penstock.util import compat
-from penstock.util import nest
+from penstock._src.session import feeds as feeding
+from penstock._src.session import fetches as fetching
+from penstock._src.session.tensor_handle import DeadHandles
+from penstock._src.session.fetches import register_session_run_conversion_functions  # noqa: F401
+from penstock._src.graph import config as process_config
+from penstock._src.graph import defaults
+from penstock._src.graph import device
+from penstock._src.graph import errors
+from penstock._src.function import function_errors
+from penstock._src.graph import stack
+from penstock._src.graph.graph import Graph
+from penstock._src.graph.operation import Operation
+from penstock._src.graph.tensor import Tensor
+from penstock._src.session import server_lib
+from penstock._src.base import compat
+from penstock._src.base import nest
 
 _CACHE_SIZE = 1000
 _NODE = re.compile(r"\{\{node ([^\s}]*)\}\}")

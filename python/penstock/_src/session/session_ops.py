@@ -1,7 +1,7 @@
 """Tensors that stay in a session from one run to the next."""
-from penstock.client.tensor_handle import TensorHandle, device_of
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops
+from penstock._src.session.tensor_handle import TensorHandle, device_of
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops import array_ops
 
 __all__ = ["TensorHandle", "delete_session_tensor", "get_session_handle", "get_session_tensor"]
 

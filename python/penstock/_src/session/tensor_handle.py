@@ -1,5 +1,5 @@
 """TensorHandle: what a run gives for a tensor that stays in the session (tf.get_session_handle)."""
-from penstock.util import compat
+from penstock._src.base import compat
 
 HANDLE_OPS = ("GetSessionHandle", "GetSessionHandleV2")
 _DEAD_AT_ONCE = 10  # how many dropped handles are collected before their tensors are deleted
@@ -12,8 +12,8 @@ def device_of(handle):
 
 def _cached(graph, key, handle, make):
     """(placeholder of a handle, make(placeholder)): what reads or deletes tensors, made once for each graph and key."""
-    from penstock.framework import dtypes
-    from penstock.ops import array_ops
+    from penstock._src.graph import dtypes
+    from penstock._src.core_ops import array_ops
     made = graph.__dict__.setdefault("_handle_ops", {})
     if key not in made:
         with graph.as_default(), graph.device(device_of(handle)):
@@ -49,7 +49,7 @@ class TensorHandle:
 
     def eval(self):
         """The tensor's value. TypeError if it was deleted."""
-        from penstock.framework import gen
+        from penstock._src.graph import gen
         self._check_owned()
         holder, value = _cached(self._session.graph, ("read", device_of(self._handle), self._dtype), self._handle,
                                 lambda handle: gen.get_session_tensor(handle, self._dtype))
@@ -69,7 +69,7 @@ class TensorHandle:
 
 def delete(session, handle):
     """Deletes the tensor behind a handle."""
-    from penstock.framework import gen
+    from penstock._src.graph import gen
     holder, deleter = _cached(session.graph, ("delete", device_of(handle)), handle, gen.delete_session_tensor)
     session.run(deleter, {holder: handle})
 

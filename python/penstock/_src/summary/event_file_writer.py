@@ -4,9 +4,9 @@ import os
 import weakref
 
 from penstock import _core
-from penstock.framework import core as _errors  # noqa: F401  (connects the errors)
-from penstock.platform import gfile
-from penstock.util import compat
+from penstock._src.graph import core as _errors  # noqa: F401  (connects the errors)
+from penstock._src.files import gfile
+from penstock._src.base import compat
 
 _open = weakref.WeakSet()
 

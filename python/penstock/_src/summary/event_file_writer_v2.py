@@ -1,11 +1,11 @@
 """A writer of events that shares its file with the session's summary ops of version 2."""
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import summary_ops_v2
-from penstock.platform import gfile
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.summary import summary_ops_v2
+from penstock._src.files import gfile
 
 
 class EventFileWriterV2:

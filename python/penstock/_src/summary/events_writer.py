@@ -1,7 +1,7 @@
 """The writer of event files under the methods of TensorFlow's C++ class, which loggers of their own use."""
 from penstock import _core
-from penstock.framework import core as _errors  # noqa: F401  (connects the errors)
-from penstock.util import compat
+from penstock._src.graph import core as _errors  # noqa: F401  (connects the errors)
+from penstock._src.base import compat
 
 
 class EventsWriter:

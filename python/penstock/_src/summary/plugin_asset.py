@@ -1,7 +1,7 @@
 """Files that a plugin of TensorBoard wants beside the event file."""
 import abc
 
-from penstock.framework import ops
+from penstock._src.graph import ops
 
 _PREFIX = "_plugin_asset_"
 

@@ -1,13 +1,13 @@
 """tf.summary of version 1: ops that give serialized Summary messages."""
-from penstock.eager import context
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import summary_op_util
+from penstock._src.graph import context
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.summary import summary_op_util
 from penstock.proto import summary_pb2
-from penstock.summaries.writer.writer import FileWriter
-from penstock.summaries.writer.writer_cache import FileWriterCache
-from penstock.util import compat
+from penstock._src.summary.writer import FileWriter
+from penstock._src.summary.writer_cache import FileWriterCache
+from penstock._src.base import compat
 
 __all__ = ["FileWriter", "FileWriterCache", "audio", "get_summary_description", "histogram", "image", "merge",
            "merge_all",

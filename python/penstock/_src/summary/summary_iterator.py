@@ -1,8 +1,8 @@
 """Reads event files."""
 from penstock import _core
-from penstock.framework import core as _errors  # noqa: F401  (connects the errors)
+from penstock._src.graph import core as _errors  # noqa: F401  (connects the errors)
 from penstock.proto import event_pb2
-from penstock.util import compat
+from penstock._src.base import compat
 
 
 class _SummaryIterator:

@@ -2,8 +2,8 @@
 import contextlib
 import re
 
-from penstock.framework import ops
-from penstock.platform import tf_logging
+from penstock._src.graph import ops
+from penstock._src.base import tf_logging
 
 _ILLEGAL = re.compile(r"[^-/\w\.]")
 

@@ -6,26 +6,26 @@ import re
 import threading
 import weakref
 
-from penstock.eager import context
-from penstock.eager import graph_collection
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import smart_cond
-from penstock.framework import tensor_util
-from penstock.framework import tf2
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import summary_op_util
-from penstock.platform import tf_logging as logging
-from penstock.profiler import profiler_v2
+from penstock._src.graph import context
+from penstock._src.function import graph_collection
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.control_flow import smart_cond
+from penstock._src.graph import tensor_util
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.summary import summary_op_util
+from penstock._src.base import tf_logging as logging
+from penstock._src.profiler import profiler_v2
 from penstock.proto import config_pb2
 from penstock.proto import graph_pb2
 from penstock.proto import summary_pb2
-from penstock.training import training_util
-from penstock.util import locks
+from penstock._src.checkpoint import training_util
+from penstock._src.base import locks
 
 _INIT_COLLECTION = "_SUMMARY_WRITER_V2"
 _INVALID_SCOPE_CHARACTERS = re.compile(r"[^-_/.A-Za-z0-9]")
@@ -271,7 +271,7 @@ def create_file_writer_v2(logdir, max_queue=None, flush_millis=None, filename_su
         create = functools.partial(gen.create_summary_file_writer, logdir=logdir, max_queue=max_queue,
                                    flush_millis=flush_millis, filename_suffix=filename_suffix)
         if experimental_trackable:
-            from penstock.training.tracking import summary_writer
+            from penstock._src.summary import summary_writer
             # Named, so that the runs of a session find one writer.
             return summary_writer.TrackableSummaryWriter("writer_%s_%s" % (os.getpid(), ops.uid()), create, name)
         return ResourceSummaryWriter(shared_name=shared_name, init_op_fn=create, name=name, v2=True)
@@ -603,7 +603,7 @@ def trace_off():
 
 
 def _graph_v2(graph_data):
-    from penstock.summaries import summary_v2
+    from penstock._src.summary import summary_v2
     return summary_v2.graph(graph_data)
 
 

@@ -1,7 +1,7 @@
 """A writer of summaries that is a part of models."""
-from penstock.framework import gen
-from penstock.ops import summary_ops_v2
-from penstock.training.tracking import tracking
+from penstock._src.graph import gen
+from penstock._src.summary import summary_ops_v2
+from penstock._src.ops.state import tracking
 
 
 class TrackableSummaryWriter(summary_ops_v2.ResourceSummaryWriter, tracking.TrackableResource):

@@ -3,18 +3,18 @@ import os
 import time
 import warnings
 
-from penstock.eager import context
-from penstock.framework import meta_graph
-from penstock.framework import ops
-from penstock.platform import gfile
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import context
+from penstock._src.checkpoint import meta_graph
+from penstock._src.graph import ops
+from penstock._src.files import gfile
+from penstock._src.base import tf_logging as logging
 from penstock.proto import event_pb2
 from penstock.proto import graph_pb2
 from penstock.proto import meta_graph_pb2
 from penstock.proto import summary_pb2
-from penstock.summaries import plugin_asset
-from penstock.summaries.writer.event_file_writer import EventFileWriter
-from penstock.summaries.writer.event_file_writer_v2 import EventFileWriterV2
+from penstock._src.summary import plugin_asset
+from penstock._src.summary.event_file_writer import EventFileWriter
+from penstock._src.summary.event_file_writer_v2 import EventFileWriterV2
 
 _PLUGINS_DIR = "plugins"
 

@@ -1,8 +1,8 @@
 """One FileWriter for each directory."""
 import threading
 
-from penstock.framework import ops
-from penstock.summaries.writer.writer import FileWriter
+from penstock._src.graph import ops
+from penstock._src.summary.writer import FileWriter
 
 
 class FileWriterCache:

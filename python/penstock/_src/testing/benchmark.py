@@ -86,9 +86,9 @@ class Benchmark:
 
     def evaluate(self, tensors):
         """The values of tensors, in the default session or one of their own."""
-        from penstock.client.session import Session
-        from penstock.framework import defaults
-        from penstock.framework import ops
+        from penstock._src.session.session import Session
+        from penstock._src.graph import defaults
+        from penstock._src.graph import ops
         session = ops.get_default_session()
         if session is not None:
             return session.run(tensors)
@@ -99,7 +99,7 @@ class Benchmark:
 def _timeline(sess, op_or_tensor, feed_dict):
     """Of a run that is traced."""
     from penstock import proto
-    from penstock.client import timeline
+    from penstock._src.session import timeline
     options = proto.message("tensorflow.RunOptions")
     metadata = proto.message("tensorflow.RunMetadata")()
     sess.run(op_or_tensor, feed_dict=feed_dict, options=options(trace_level=options.FULL_TRACE), run_metadata=metadata)

@@ -1,8 +1,8 @@
 """Test cases with Abseil's assertions, and what tests are run with."""
 import unittest
 
-from penstock.framework import test_assertions
-from penstock.platform.test import StubOutForTesting, get_temp_dir as GetTempDir, main, mock, test_src_dir_path
+from penstock._src.testing import test_assertions
+from penstock._src.testing.test import StubOutForTesting, get_temp_dir as GetTempDir, main, mock, test_src_dir_path
 
 __all__ = ["GetTempDir", "StatefulSessionAvailable", "StubOutForTesting", "TestCase", "main", "mock",
            "test_src_dir_path"]

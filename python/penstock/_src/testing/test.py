@@ -5,15 +5,15 @@ import sys
 import unittest
 from unittest import mock  # noqa: F401
 
-from penstock.framework.test_util import (  # noqa: F401
+from penstock._src.testing.test_util import (  # noqa: F401
     TensorFlowTestCase as TestCase, assert_equal_graph_def, assert_equal_graph_def_v2, get_temp_dir, gpu_device_name,
     is_gpu_available)
-from penstock.platform.benchmark import Benchmark  # noqa: F401
+from penstock._src.testing.benchmark import Benchmark  # noqa: F401
 
 
 def main(argv=None):
     """Runs the tests of the calling script."""
-    from penstock.platform import flags
+    from penstock._src.files import flags
     rest = flags.FLAGS(sys.argv if argv is None else argv, known_only=True)
     unittest.main(module="__main__", argv=rest)
 
@@ -75,7 +75,7 @@ def benchmark_config():
 def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=None, ps_config=None):
     """(servers of workers, servers of parameters) of one cluster, all in this process."""
     import socket
-    from penstock.training import server_lib
+    from penstock._src.session import server_lib
     ports = []
     for _ in range(num_workers + num_ps):
         with socket.socket() as probe:
@@ -93,14 +93,14 @@ def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=Non
 
 def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=0.001, init_targets=None, extra_feed_dict=None):
     """The theoretical and the numeric Jacobian."""
-    from penstock.ops import gradient_checker
+    from penstock._src.parallel_for import gradient_checker
     return gradient_checker.compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
 
 
 def compute_gradient_error(x, x_shape, y, y_shape, x_init_value=None, delta=0.001, init_targets=None,
                            extra_feed_dict=None):
     """The largest difference between the theoretical and the numeric Jacobian."""
-    from penstock.ops import gradient_checker
+    from penstock._src.parallel_for import gradient_checker
     return gradient_checker.compute_gradient_error(x, x_shape, y, y_shape, x_init_value, delta, init_targets,
                                                    extra_feed_dict)
 

@@ -5,10 +5,10 @@ import inspect
 import itertools
 import unittest
 
-from penstock.eager import context
-from penstock.framework import ops
-from penstock.util import compat
-from penstock.util import nest
+from penstock._src.graph import context
+from penstock._src.graph import ops
+from penstock._src.base import compat
+from penstock._src.base import nest
 
 
 def gpu_device_name():
@@ -113,8 +113,8 @@ def py_func_if_in_function(func):
     def decorated(*args, **kwargs):
         if context.executing_eagerly() or not ops.inside_function():
             return func(*args, **kwargs)
-        from penstock.framework import tensor_util
-        from penstock.ops import script_ops
+        from penstock._src.graph import tensor_util
+        from penstock._src.tf_function import script_ops
         places = [i for i, arg in enumerate(args) if tensor_util.is_tf_type(arg)]
 
         def with_values(*values):
@@ -130,7 +130,7 @@ def also_run_as_tf_function(func):
     """A decorator: the test method runs eagerly, and then inside a tf.function."""
     @functools.wraps(func)
     def both(*args, **kwargs):
-        from penstock.eager import def_function
+        from penstock._src.tf_function import def_function
         with context.eager_mode():
             func(*args, **kwargs)
             def_function.function(lambda: func(*args, **kwargs), autograph=False)()
@@ -144,7 +144,7 @@ def build_as_function_and_v1_graph(func):
 
     @functools.wraps(func)
     def both(self, *args, **kwargs):
-        from penstock.eager import def_function
+        from penstock._src.tf_function import def_function
         with ops.Graph().as_default():
             func(self, *args, **kwargs)
         with ops.Graph().as_default(), context.eager_mode():
@@ -166,7 +166,7 @@ def for_all_test_methods(decorator, *args, **kwargs):
 @contextlib.contextmanager
 def run_functions_eagerly(run_eagerly):
     """tf.config.run_functions_eagerly for the block. ValueError unless it is a bool."""
-    from penstock.eager import def_function
+    from penstock._src.tf_function import def_function
     if not isinstance(run_eagerly, bool):
         raise ValueError(f"Expected bool for `run_eagerly` but got {run_eagerly}")
     before = def_function.functions_run_eagerly()
@@ -191,7 +191,7 @@ class _GraphTape:
 
     def gradient(self, y, x, grad_ys=None):
         """tf.gradients; of a single `x` not in a list."""
-        from penstock.ops import gradients_impl
+        from penstock._src.gradient import gradients_impl
         result = gradients_impl.gradients(y, x, grad_ys)
         return result if isinstance(x, (list, tuple)) else result[0]
 
@@ -204,7 +204,7 @@ class AbstractGradientTape:
         self._persistent = persistent
 
     def __enter__(self):
-        from penstock.eager import backprop
+        from penstock._src.gradient import backprop
         self._tape = backprop.GradientTape(persistent=self._persistent) if self._use_tape else _GraphTape()
         return self._tape.__enter__()
 
@@ -218,7 +218,7 @@ _TO_NHWC = {3: [0, 2, 1], 4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1]}
 
 def _reordered(value, orders):
     if isinstance(value, ops.Tensor):
-        from penstock.ops import array_ops
+        from penstock._src.core_ops import array_ops
         return array_ops.transpose(value, orders[value.shape.ndims])
     return [value[axis] for axis in orders[len(value)]]
 

@@ -3,9 +3,9 @@ import functools
 import inspect
 import unittest
 
-from penstock.eager import context
-from penstock.framework import ops
-from penstock.framework import tf2
+from penstock._src.graph import context
+from penstock._src.graph import ops
+from penstock._src.base import tf2
 
 
 def _is_test(name):
@@ -136,10 +136,10 @@ class EagerSessionWarner:
 
 def eager_value(value):
     """The arrays of an eager tensor, variable, sparse or ragged tensor, IndexedSlices; of a function's result."""
-    from penstock.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
-    from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
-    from penstock.ops.ragged.ragged_tensor import RaggedTensor
-    from penstock.ops.ragged.ragged_tensor_value import RaggedTensorValue
+    from penstock._src.graph.indexed_slices import IndexedSlices, IndexedSlicesValue
+    from penstock._src.graph.sparse_tensor import SparseTensor, SparseTensorValue
+    from penstock._src.ops.ragged.ragged_tensor import RaggedTensor
+    from penstock._src.ops.ragged.ragged_tensor_value import RaggedTensorValue
     if value is None:
         return None
     if isinstance(value, SparseTensor):
@@ -150,7 +150,7 @@ def eager_value(value):
     if isinstance(value, RaggedTensor):
         return RaggedTensorValue(eager_value(value.values), eager_value(value.row_splits))
     if callable(value):
-        from penstock.util import nest
+        from penstock._src.base import nest
         return nest.map_structure(eager_value, value())
     try:
         return value.numpy()

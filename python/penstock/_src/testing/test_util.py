@@ -13,18 +13,18 @@ import unittest
 
 import numpy as np
 
-from penstock.eager import context
-from penstock.framework import config as process_config
-from penstock.framework import defaults
-from penstock.framework import device as pydev
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.framework import random_seed
-from penstock.framework import tensor_util
-from penstock.framework import test_assertions
-from penstock.framework import tf2
-from penstock.framework.sparse_tensor import SparseTensor, SparseTensorValue
-from penstock.framework.test_conditions import (  # noqa: F401
+from penstock._src.graph import context
+from penstock._src.graph import config as process_config
+from penstock._src.graph import defaults
+from penstock._src.graph import device as pydev
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.graph import random_seed
+from penstock._src.graph import tensor_util
+from penstock._src.testing import test_assertions
+from penstock._src.base import tf2
+from penstock._src.graph.sparse_tensor import SparseTensor, SparseTensorValue
+from penstock._src.testing.test_conditions import (  # noqa: F401
     AbstractGradientTape, GpuSupportsHalfMatMulAndConv, IsBuiltWithNvcc, IsBuiltWithROCm, IsBuiltWithXLA,
     IsGoogleCudaEnabled, IsMklEnabled, NCHWToNHWC, NHWCToNCHW, also_run_as_tf_function, build_as_function_and_v1_graph,
     device, disable_asan, disable_cudnn_autotune, disable_eager_op_as_function, disable_mlir_bridge, disable_msan,
@@ -33,11 +33,11 @@ from penstock.framework.test_conditions import (  # noqa: F401
     is_mlir_bridge_enabled, is_msan_enabled, is_tsan_enabled, is_ubsan_enabled, is_xla_enabled, no_xla_auto_jit,
     py_func_if_in_function, run_all_without_tensor_float_32, run_cuda_only, run_functions_eagerly, run_gpu_only,
     run_gpu_or_tpu, run_without_tensor_float_32, skip_if, skip_if_error, use_gpu, xla_allow_fallback)
-from penstock.framework.test_modes import (  # noqa: F401
+from penstock._src.testing.test_modes import (  # noqa: F401
     EagerSessionWarner, FakeEagerSession, deprecated_graph_mode_only, eager_value, run_all_in_graph_and_eager_modes,
     run_deprecated_v1, run_in_graph_and_eager_modes, run_v1_only, run_v2_only)
-from penstock.util import compat
-from penstock.util import nest
+from penstock._src.base import compat
+from penstock._src.base import nest
 
 
 @functools.lru_cache
@@ -195,7 +195,7 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
         if context.executing_eagerly():
             yield EagerSessionWarner()
             return
-        from penstock.client import session
+        from penstock._src.session import session
         with session.Session(graph=graph, config=_config(config, force_gpu)) as sess, \
                 _device_scope(sess.graph, use_gpu, force_gpu):
             yield sess
@@ -207,7 +207,7 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
             yield FakeEagerSession(self)
             return
         if self._cached_session is None:
-            from penstock.client import session
+            from penstock._src.session import session
             self._cached_session = session.Session(graph=graph, config=_config(config, force_gpu))
         elif graph is not None and self._cached_session.graph is not graph:
             raise ValueError("The graph used to get the cached session is different than the one that was used to "
@@ -257,7 +257,7 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
 
     def _as_lists(self, a, b):
         """Two values of which one is ragged as nested lists. The ranks of two ragged ones have to be equal."""
-        from penstock.ops.ragged import ragged_tensor
+        from penstock._src.ops.ragged import ragged_tensor
         lists = []
         for value in (a, b):
             if isinstance(value, (list, tuple)):
@@ -476,7 +476,7 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
 
     def assertProtoEqualsVersion(self, expected, actual, producer=None, min_consumer=0, msg=None):  # noqa: N802
         """assertProtoEquals for GraphDefs whose versions are added to the text."""
-        from penstock.framework import versions
+        from penstock._src.graph import versions
         producer = versions.GRAPH_DEF_VERSION if producer is None else producer
         self.assertProtoEquals(f"versions {{ producer: {producer} min_consumer: {min_consumer} }};\n{expected}", actual,
                                msg)
@@ -537,7 +537,7 @@ class TensorFlowTestCase(test_assertions.Assertions, unittest.TestCase):
 
 
 def _is_ragged(value):
-    from penstock.ops.ragged import ragged_tensor
+    from penstock._src.ops.ragged import ragged_tensor
     return ragged_tensor.is_ragged(value)
 
 

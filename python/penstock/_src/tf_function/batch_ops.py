@@ -1,12 +1,12 @@
 """Functions that run once for the rows of several calls."""
 import threading
 
-from penstock.framework import conversion
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor
-from penstock.framework import tensor_spec
-from penstock.util import nest
+from penstock._src.graph import conversion
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor
+from penstock._src.graph import tensor_spec
+from penstock._src.base import nest
 
 
 def batch_function(num_batch_threads, max_batch_size, batch_timeout_micros, allowed_batch_sizes=None,
@@ -36,7 +36,7 @@ def batch_function(num_batch_threads, max_batch_size, batch_timeout_micros, allo
         lock = threading.Lock()  # the first calls may come at the same time
 
         def computation_for(specs):
-            from penstock.eager import def_function
+            from penstock._src.tf_function import def_function
             if not conversion.executing_eagerly():
                 return def_function.function(lambda *rows: fn(*rows), autograph=autograph).get_concrete_function(*specs)
             with lock:

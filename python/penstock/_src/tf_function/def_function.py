@@ -5,23 +5,23 @@ import threading
 import weakref
 
 from penstock import _core
-from penstock.eager import attributes as attributes_lib
-from penstock.eager import context
-from penstock.eager import function as function_lib
-from penstock.eager import function_type as function_type_lib
-from penstock.eager import lift_to_graph
-from penstock.eager import retracing
-from penstock.framework import config
-from penstock.framework import errors
-from penstock.framework.config import functions_run_eagerly, run_functions_eagerly  # noqa: F401
-from penstock.framework import function_definition
-from penstock.framework import ops
-from penstock.framework import tf2
-from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import resource_variable_ops
-from penstock.util import nest
-from penstock.util import traceback_utils
+from penstock._src.function import attributes as attributes_lib
+from penstock._src.graph import context
+from penstock._src.tf_function import function as function_lib
+from penstock._src.function import function_type as function_type_lib
+from penstock._src.function import lift_to_graph
+from penstock._src.tf_function import retracing
+from penstock._src.graph import config
+from penstock._src.graph import errors
+from penstock._src.graph.config import functions_run_eagerly, run_functions_eagerly  # noqa: F401
+from penstock._src.function import function_definition
+from penstock._src.graph import ops
+from penstock._src.base import tf2
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.base import nest
+from penstock._src.base import traceback_utils
 
 
 class UnliftedInitializerVariable(resource_variable_ops.ResourceVariable):
@@ -194,7 +194,7 @@ class Function:
 
     def _defun(self, creator):
         """A defun of the Python function in which variables are made by `creator`."""
-        from penstock.autograph.impl import api
+        from penstock._src.autograph.impl import api
         if self._autograph:
             python_function = api.traced(self._python_function, self._experimental_autograph_options)
         else:

@@ -7,33 +7,33 @@ import types
 import weakref
 
 from penstock import _core
-from penstock.eager import atomic_function
-from penstock.eager import attributes as attributes_lib
-from penstock.eager import function_binding
-from penstock.eager import function_cache
-from penstock.eager import function_gradient
-from penstock.eager import function_spec
-from penstock.eager import graph as eager_graph
-from penstock.eager import function_text
-from penstock.eager import function_type
-from penstock.eager import graph_collection
-from penstock.eager import trace_type
-from penstock.eager.function_spec import NOTHING, RANKS, SHAPES
-from penstock.framework import conversion
-from penstock.framework import defaults
-from penstock.framework import dtypes
-from penstock.framework import func_graph as func_graph_module
-from penstock.framework import function_definition
-from penstock.framework import ops
-from penstock.framework import tf2
-from penstock.framework import type_spec
-from penstock.framework.indexed_slices import IndexedSlices
-from penstock.framework.tensor import Tensor
-from penstock.framework.tensor_shape import TensorShape
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops.variable_spec import VariableSpec
-from penstock.util import compat
-from penstock.util import nest
+from penstock._src.function import atomic_function
+from penstock._src.function import attributes as attributes_lib
+from penstock._src.function import function_binding
+from penstock._src.function import function_cache
+from penstock._src.tf_function import function_gradient
+from penstock._src.function import function_spec
+from penstock._src.function import graph as eager_graph
+from penstock._src.function import function_text
+from penstock._src.function import function_type
+from penstock._src.function import graph_collection
+from penstock._src.function import trace_type
+from penstock._src.function.function_spec import NOTHING, RANKS, SHAPES
+from penstock._src.graph import conversion
+from penstock._src.graph import defaults
+from penstock._src.graph import dtypes
+from penstock._src.function import func_graph as func_graph_module
+from penstock._src.function import function_definition
+from penstock._src.graph import ops
+from penstock._src.base import tf2
+from penstock._src.graph import type_spec
+from penstock._src.graph.indexed_slices import IndexedSlices
+from penstock._src.graph.tensor import Tensor
+from penstock._src.graph.tensor_shape import TensorShape
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.graph.variable_spec import VariableSpec
+from penstock._src.base import compat
+from penstock._src.base import nest
 
 FORWARD_FUNCTION_ATTRIBUTE_NAME = "forward_function_name"
 BACKWARD_FUNCTION_ATTRIBUTE_NAME = "backward_function_name"
@@ -372,7 +372,7 @@ class ConcreteFunction:
         if graph_collection.active():
             graph_collection.note(self)
         if _core.tape_is_active() and _core.tape_wants(inputs):
-            from penstock.eager import backprop
+            from penstock._src.gradient import backprop
             return function_gradient.run_recorded(self._make_differentiable(), self._num_outputs, inputs,
                                                   backprop.may_differentiate_twice())
         return self._definition.run(inputs)
@@ -480,7 +480,7 @@ def _builder(structure):
             value = flat[at]
             at += 1
             if func_graph_module._is_tensor_array(x):
-                from penstock.ops import tensor_array_ops
+                from penstock._src.control_flow import tensor_array_ops
                 value = tensor_array_ops.build_ta_with_new_flow(x, value)
             results.append(value)
         return nest.pack_sequence_as(structure, results, expand_composites=True)
@@ -670,7 +670,7 @@ def class_method_to_instance_method(original, instance, strong=False):
         python_function = python_function.func
 
     def call(*args, **kwargs):
-        from penstock.autograph.impl import api
+        from penstock._src.autograph.impl import api
         return api.call_as_asked(python_function, (held(), *args), kwargs)  # None if the object is gone
 
     functools.update_wrapper(call, python_function)

@@ -11,15 +11,15 @@ import functools
 import weakref
 
 from penstock import _core
-from penstock.eager import attributes
-from penstock.framework import dtypes
-from penstock.framework import function_definition
-from penstock.framework import gen
-from penstock.framework import indexed_slices
-from penstock.framework import ops
-from penstock.framework import registry
-from penstock.framework.graph import Graph
-from penstock.framework.tensor import Tensor
+from penstock._src.function import attributes
+from penstock._src.graph import dtypes
+from penstock._src.function import function_definition
+from penstock._src.graph import gen
+from penstock._src.graph import indexed_slices
+from penstock._src.graph import ops
+from penstock._src.graph import registry
+from penstock._src.graph.graph import Graph
+from penstock._src.graph.tensor import Tensor
 
 
 class _Backward:
@@ -114,8 +114,8 @@ class Differentiable:
             self._results.append(results)
             return
         first = core.num_nodes
-        from penstock.framework.func_graph import _Outside
-        from penstock.ops import gradients_util
+        from penstock._src.function.func_graph import _Outside
+        from penstock._src.gradient import gradients_util
         self._debugged = _BackwardBody(graph, self._name)
         with graph.as_default(), _Outside(graph), self._debugged:
             dys = [Graph._new_op(graph, "Placeholder", [], "grad_ys", _gradient_attrs(results[i])).outputs[0]
@@ -212,7 +212,7 @@ class Differentiable:
             f"__inference___backward_{self._name}_{ops.uid()}", self._graph, dys + list(arguments), flat, body,
             [op for op in (self._graph._ops[node] for node in body) if op.type == "DebugIdentityV2"], attrs)
         definition.debugged_as = self._debugged
-        from penstock.eager.function import ConcreteFunction
+        from penstock._src.tf_function.function import ConcreteFunction
         function = ConcreteFunction.from_definition(definition)
         self._backward.append(_Backward(function, ys, taken, grads))
 
@@ -299,7 +299,7 @@ def run_recorded(differentiable, num_results, inputs, further):
     backward = differentiable.backward(level)
 
     def gradient(dys):
-        from penstock.eager.graph import to_core
+        from penstock._src.function.graph import to_core
         return [to_core(g) for g in _apply(backward, dys, outputs, inputs)]
 
     _core.tape_record(inputs, recorded, gradient)

@@ -4,13 +4,13 @@ import typing
 
 import numpy as np
 
-from penstock.eager.atomic_function import AtomicFunction
-from penstock.eager.def_function import Function
-from penstock.eager.function import ConcreteFunction
-from penstock.eager.function_type import FunctionType
-from penstock.eager.trace_type import SupportsTracingProtocol, TraceType
-from penstock.framework import tensor
-from penstock.framework.types import AnyTensor as Tensor
+from penstock._src.function.atomic_function import AtomicFunction
+from penstock._src.tf_function.def_function import Function
+from penstock._src.tf_function.function import ConcreteFunction
+from penstock._src.function.function_type import FunctionType
+from penstock._src.function.trace_type import SupportsTracingProtocol, TraceType
+from penstock._src.graph import tensor
+from penstock._src.graph.types import AnyTensor as Tensor
 
 TensorLike = typing.Union[tensor.Tensor, int, float, bool, str, bytes, complex, tuple, list, np.ndarray, np.generic]
 GenericFunction = PolymorphicFunction = Function

@@ -2,7 +2,7 @@
 import logging
 import weakref
 
-from penstock.util import locks
+from penstock._src.base import locks
 
 _HISTORY = 10  # calls that are looked back on
 _TRACES = 5  # of them that are too many

@@ -7,10 +7,10 @@ import weakref
 import numpy as np
 
 from penstock import _core
-from penstock.framework import dtypes, errors, gen, ops, type_spec
-from penstock.framework.composite_tensor import CompositeTensor
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.util import nest
+from penstock._src.graph import dtypes, errors, gen, ops, type_spec
+from penstock._src.graph.composite_tensor import CompositeTensor
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.base import nest
 
 __all__ = ["eager_py_func", "numpy_function", "numpy_function_v1", "py_func", "py_function"]
 
@@ -200,7 +200,7 @@ class _EagerFunction:
         return nest.pack_sequence_as(self._wanted, flat, expand_composites=True)
 
     def __call__(self, *arrays):
-        from penstock.eager import context
+        from penstock._src.graph import context
         with context.eager_mode():
             if self._differentiated:
                 recorded = _, _, results = self._record(arrays)
@@ -211,7 +211,7 @@ class _EagerFunction:
 
     def _record(self, arrays):
         """Calls it: the tape, the arguments that it watched, the results."""
-        from penstock.eager import backprop
+        from penstock._src.gradient import backprop
         args = [_tensor_of(a) for a in arrays]
         sources = [a for a in args if a.dtype.is_floating or a.dtype.is_complex]
         with backprop.GradientTape() as tape:
@@ -226,7 +226,7 @@ class _EagerFunction:
         self._differentiated = True
 
         def run(*arrays):
-            from penstock.eager import context
+            from penstock._src.graph import context
             last, self._last = self._last, None
             with context.eager_mode():
                 if last is not None and all(map(_same, last[0], arrays)):

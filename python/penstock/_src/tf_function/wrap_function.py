@@ -1,18 +1,18 @@
 """tf.compat.v1.wrap_function: version-1 code as a function, with variables that live beside it."""
 import weakref
 
-from penstock.eager import function as function_lib
-from penstock.eager import lift_to_graph
-from penstock.framework import func_graph as func_graph_module
-from penstock.framework import function_definition
-from penstock.framework import importer
-from penstock.framework import ops
-from penstock.framework import tensor_spec
-from penstock.framework.operation import Operation
-from penstock.framework.tensor import Tensor
-from penstock.ops import array_ops
-from penstock.ops import resource_variable_ops
-from penstock.util import nest
+from penstock._src.tf_function import function as function_lib
+from penstock._src.function import lift_to_graph
+from penstock._src.function import func_graph as func_graph_module
+from penstock._src.function import function_definition
+from penstock._src.function import importer
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_spec
+from penstock._src.graph.operation import Operation
+from penstock._src.graph.tensor import Tensor
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.base import nest
 
 
 class VariableHolder:
@@ -59,7 +59,7 @@ class VariableHolder:
 
     def call_with_variable_creator_scope(self, fn):
         """`fn` with its variables made by this."""
-        from penstock.ops import variable_scope
+        from penstock._src.ops.state import variable_scope
 
         def wrapped(*args, **kwargs):
             with variable_scope.variable_creator_scope(self.variable_creator_scope):
@@ -212,7 +212,7 @@ class _Pruned(WrappedFunction):
 
     def _make_differentiable(self):
         if self._differentiable is None:
-            from penstock.eager import function_gradient
+            from penstock._src.tf_function import function_gradient
             own = function_definition.from_function_def(self._definition.text)
             self._differentiable = function_gradient.Differentiable(
                 self._name, own, self._num_inputs, self._attrs, self._definition)
@@ -221,7 +221,7 @@ class _Pruned(WrappedFunction):
 
 def _lift_unlifted_variables(graph, variable_holder):
     """Variables of the graph itself (imported ones) become variables outside, captured by their handles."""
-    from penstock.ops import variables as variables_module
+    from penstock._src.ops.state import variables as variables_module
     with graph.as_default():
         listed = {id(v): v for key in (ops.GraphKeys.GLOBAL_VARIABLES, ops.GraphKeys.LOCAL_VARIABLES)
                   for v in graph.get_collection(key)}.values()

@@ -2,18 +2,18 @@
 import contextlib
 import heapq
 
-from penstock.eager import wrap_function
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import func_graph as func_graph_module
-from penstock.framework import function_definition
-from penstock.framework import gen
-from penstock.framework import graph_util
-from penstock.framework import ops
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import cond
-from penstock.ops import while_loop
-from penstock.util import compat
+from penstock._src.tf_function import wrap_function
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.function import func_graph as func_graph_module
+from penstock._src.function import function_definition
+from penstock._src.graph import gen
+from penstock._src.function import graph_util
+from penstock._src.graph import ops
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.control_flow import cond
+from penstock._src.control_flow import while_loop
+from penstock._src.base import compat
 
 _CALLS = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
 _BRANCHES = {"If": ("then_branch", "else_branch"), "StatelessIf": ("then_branch", "else_branch")}

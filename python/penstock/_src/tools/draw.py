@@ -8,8 +8,8 @@ import collections
 import html
 import sys
 
-from penstock.framework import errors
-from penstock.platform import gfile
+from penstock._src.graph import errors
+from penstock._src.files import gfile
 
 _CHARACTER, _LINE, _GAP, _LAYER = 7.2, 30, 18, 64  # sizes in the picture
 _MOST_BOXES = 2000
@@ -215,7 +215,7 @@ def main(arguments):
     parser.add_argument("--depth", type=int, default=1, help="parts of names that are shown; below that is folded")
     parser.add_argument("--expand", action="append", default=[], metavar="SCOPE", help="a scope that is not folded")
     options = parser.parse_args(arguments)
-    from penstock.tools import graph_files
+    from penstock._src.tools import graph_files
     try:
         picture = draw(graph_files.load_graph(options.graph), max(1, options.depth), options.expand)
         gfile.write_atomically(options.output, picture)

@@ -3,20 +3,20 @@ import argparse
 import re
 import sys
 
-from penstock.client import session
-from penstock.framework import graph_util
-from penstock.framework import importer
-from penstock.platform import gfile
+from penstock._src.session import session
+from penstock._src.function import graph_util
+from penstock._src.function import importer
+from penstock._src.files import gfile
 from penstock.proto import graph_pb2
 from penstock.proto import meta_graph_pb2
 from penstock.proto import saver_pb2
-from penstock.saved_models import loader_impl as loader
-from penstock.saved_models import tag_constants
-from penstock.tools import graph_files
-from penstock.tools import saved_model_utils
-from penstock.training import checkpoint_management
-from penstock.training import py_checkpoint_reader
-from penstock.training import saver as saver_lib
+from penstock._src.saved_model import loader_impl as loader
+from penstock._src.saved_model import tag_constants
+from penstock._src.tools import graph_files
+from penstock._src.tools import saved_model_utils
+from penstock._src.checkpoint import checkpoint_management
+from penstock._src.checkpoint import py_checkpoint_reader
+from penstock._src.checkpoint import saver as saver_lib
 
 
 def _names(text):
@@ -131,7 +131,7 @@ def main(unused_args, flags):
 
 
 def run_main():
-    """The command line: python -m penstock.tools.freeze_graph."""
+    """The command line: python -m penstock._src.tools.freeze_graph."""
     parser = argparse.ArgumentParser(description="Makes variables of a graph constants.")
     for name, default, text in (
             ("input_graph", "", "GraphDef file to load"), ("input_saver", "", "SaverDef file"),

@@ -1,5 +1,5 @@
 """Messages of graphs in binary and text files."""
-from penstock.platform import gfile
+from penstock._src.files import gfile
 
 
 def read_message(message, path, is_binary, what):
@@ -33,7 +33,7 @@ def parse_graph(contents):
 
 def load_graph(path):
     """The GraphDef in a file of any kind, or of a SavedModel's first graph. ValueError if there is none."""
-    from penstock.saved_models import loader_impl
+    from penstock._src.saved_model import loader_impl
     if gfile.IsDirectory(path):
         if not loader_impl.maybe_saved_model_directory(path):
             raise ValueError("%s: no SavedModel" % path)

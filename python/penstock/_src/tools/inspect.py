@@ -2,9 +2,9 @@
 import os
 
 from penstock import _core
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.platform import gfile
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.files import gfile
 
 
 def _table(rows, out):
@@ -73,8 +73,8 @@ def _signatures(meta_graph, out):
 
 def saved_model(directory, out):
     """Graphs by tags, their signatures, and the variables."""
-    from penstock.saved_models import loader_impl
-    from penstock.saved_models import utils_impl
+    from penstock._src.saved_model import loader_impl
+    from penstock._src.saved_model import utils_impl
     message = loader_impl.parse_saved_model(directory)
     if not message.meta_graphs:
         raise ValueError("a SavedModel without graphs")
@@ -163,9 +163,9 @@ def inspect(path, out):
 
 
 def _inspect(path, out):
-    from penstock.saved_models import loader_impl
-    from penstock.tools import graph_files
-    from penstock.training import checkpoint_management
+    from penstock._src.saved_model import loader_impl
+    from penstock._src.tools import graph_files
+    from penstock._src.checkpoint import checkpoint_management
     if gfile.IsDirectory(path):
         if loader_impl.maybe_saved_model_directory(path):
             saved_model(path, out)

@@ -1,7 +1,7 @@
 """Libraries of ops and kernels made for TensorFlow: they are asked for by name, and refused."""
 import os
 
-from penstock.framework import errors
+from penstock._src.graph import errors
 
 
 def _refuse(path):

@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 
-from penstock.framework import dtypes
-from penstock.framework import graph_util
-from penstock.framework import tensor_util
-from penstock.framework import tf2
-from penstock.platform import tf_logging
+from penstock._src.graph import dtypes
+from penstock._src.function import graph_util
+from penstock._src.graph import tensor_util
+from penstock._src.base import tf2
+from penstock._src.base import tf_logging
 from penstock.proto import graph_pb2
-from penstock.tools import strip_unused_lib
+from penstock._src.tools import strip_unused_lib
 
 # Which input is what, for the two forms of batch normalization.
 INPUT_ORDER = {

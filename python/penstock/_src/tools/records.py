@@ -8,8 +8,8 @@ import sys
 import time
 
 from penstock import proto
-from penstock.framework import errors
-from penstock.lib.io import tf_record
+from penstock._src.graph import errors
+from penstock._src.files import tf_record
 
 _DESCRIPTION = """\
 FILE is a TFRecord file; one that ends in .gz or .zlib is compressed. convert also reads .csv (with a header), .jsonl

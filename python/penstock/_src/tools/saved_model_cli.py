@@ -9,21 +9,21 @@ import warnings
 
 import numpy as np
 
-from penstock.client import session
-from penstock.debug.wrappers import local_cli_wrapper
-from penstock.eager import def_function
-from penstock.eager import function as function_lib
-from penstock.framework import errors
-from penstock.framework import meta_graph as meta_graph_lib
-from penstock.framework import ops
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.lib.io import file_io
+from penstock._src.session import session
+from penstock._src.debug.wrappers import local_cli_wrapper
+from penstock._src.tf_function import def_function
+from penstock._src.tf_function import function as function_lib
+from penstock._src.graph import errors
+from penstock._src.checkpoint import meta_graph as meta_graph_lib
+from penstock._src.graph import ops
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.files import file_io
 from penstock.proto import example_pb2
 from penstock.proto import types_pb2
-from penstock.saved_models import load
-from penstock.saved_models import load_options
-from penstock.saved_models import loader_impl
-from penstock.tools import saved_model_utils
+from penstock._src.saved_model import load
+from penstock._src.saved_model import load_options
+from penstock._src.saved_model import loader_impl
+from penstock._src.tools import saved_model_utils
 
 # Ops through which a model reads and writes files.
 _OP_DENYLIST = frozenset(("ReadFile", "WriteFile", "PrintV2"))

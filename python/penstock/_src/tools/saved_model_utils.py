@@ -1,5 +1,5 @@
 """Graphs of SavedModels by their tags."""
-from penstock.saved_models import loader_impl
+from penstock._src.saved_model import loader_impl
 
 
 def read_saved_model(saved_model_dir):

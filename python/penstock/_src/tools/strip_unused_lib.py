@@ -1,10 +1,10 @@
 """The part of a graph between given inputs and outputs."""
 import copy
 
-from penstock.framework import graph_util
-from penstock.platform import gfile
+from penstock._src.function import graph_util
+from penstock._src.files import gfile
 from penstock.proto import graph_pb2
-from penstock.tools import graph_files
+from penstock._src.tools import graph_files
 
 
 def strip_unused(input_graph_def, input_node_names, output_node_names, placeholder_type_enum):

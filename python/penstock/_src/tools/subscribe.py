@@ -2,10 +2,10 @@
 import contextlib
 import re
 
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import variables
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import variables
+from penstock._src.base import tf_logging as logging
 
 _IDENTITY = re.compile(r"^(.*?)/subscription/Identity[^/]+")
 

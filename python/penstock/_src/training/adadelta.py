@@ -1,6 +1,6 @@
 """Adadelta (Zeiler, 2012)."""
-from penstock.training import optimizer
-from penstock.training.optimizer import GRAD
+from penstock._src.training import optimizer
+from penstock._src.training.optimizer import GRAD
 
 
 class AdadeltaOptimizer(optimizer.Optimizer):

@@ -1,10 +1,10 @@
 """Adagrad (Duchi et al., 2011): accumulator += gradient^2; var -= learning_rate * gradient / sqrt(accumulator)."""
-from penstock.framework import gen
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.training import optimizer
-from penstock.training.optimizer import GRAD
+from penstock._src.graph import gen
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.training import optimizer
+from penstock._src.training.optimizer import GRAD
 
 
 class AdagradOptimizer(optimizer.Optimizer):

@@ -1,9 +1,9 @@
 """Adagrad with dual averaging (Duchi et al., 2011): for large sparse linear models."""
-from penstock.framework import constant_op
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.training import optimizer
-from penstock.training.optimizer import GRAD
+from penstock._src.graph import constant_op
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.training import optimizer
+from penstock._src.training.optimizer import GRAD
 
 
 class AdagradDAOptimizer(optimizer.Optimizer):

@@ -1,11 +1,11 @@
 """Adam (Kingma and Ba, 2014)."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import state_ops
-from penstock.training import optimizer
-from penstock.training.optimizer import GRAD
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.training import optimizer
+from penstock._src.training.optimizer import GRAD
 
 
 class AdamOptimizer(optimizer.Optimizer):

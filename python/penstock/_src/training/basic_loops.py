@@ -1,5 +1,5 @@
 """A training loop for a Supervisor."""
-from penstock.framework import errors
+from penstock._src.graph import errors
 
 
 def basic_train_loop(supervisor, train_step_fn, args=None, kwargs=None, master=""):

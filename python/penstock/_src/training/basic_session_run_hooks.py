@@ -4,22 +4,22 @@ import time
 
 import numpy as np
 
-from penstock.client import timeline
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.framework import meta_graph
-from penstock.framework import ops
-from penstock.ops import init_ops
-from penstock.ops import variable_scope
-from penstock.platform import gfile
-from penstock.platform import tf_logging as logging
+from penstock._src.session import timeline
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.checkpoint import meta_graph
+from penstock._src.graph import ops
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.files import gfile
+from penstock._src.base import tf_logging as logging
 from penstock.proto import config_pb2
 from penstock.proto import SessionLog
 from penstock.proto import Summary
-from penstock.summaries.writer.writer_cache import FileWriterCache as SummaryWriterCache
-from penstock.training import session_run_hook
-from penstock.training import training_util
-from penstock.training.session_run_hook import SessionRunArgs
+from penstock._src.summary.writer_cache import FileWriterCache as SummaryWriterCache
+from penstock._src.training import session_run_hook
+from penstock._src.checkpoint import training_util
+from penstock._src.training.session_run_hook import SessionRunArgs
 
 _HOOKS = "hooks"
 _STEPS_PER_RUN_VAR = "steps_per_run"

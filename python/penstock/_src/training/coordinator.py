@@ -4,9 +4,9 @@ import sys
 import threading
 import time
 
-from penstock.framework import errors
-from penstock.platform import tf_logging as logging
-from penstock.util import compat
+from penstock._src.graph import errors
+from penstock._src.base import tf_logging as logging
+from penstock._src.base import compat
 
 
 class Coordinator(object):

@@ -1,7 +1,7 @@
 """replica_device_setter: variables to the parameter servers, the rest to the worker."""
-from penstock.framework import device as pydev
-from penstock.platform import tf_logging as logging
-from penstock.training import server_lib
+from penstock._src.graph import device as pydev
+from penstock._src.base import tf_logging as logging
+from penstock._src.session import server_lib
 
 # The ops that hold state.
 STANDARD_PS_OPS = ("Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable", "MutableHashTableV2",

@@ -2,17 +2,17 @@
 import math
 import time
 
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.platform import tf_logging as logging
-from penstock.training import basic_session_run_hooks
-from penstock.training import monitored_session
-from penstock.training import session_run_hook
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.base import tf_logging as logging
+from penstock._src.training import basic_session_run_hooks
+from penstock._src.training import monitored_session
+from penstock._src.training import session_run_hook
 
 
 def _get_or_create_eval_step():

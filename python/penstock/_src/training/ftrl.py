@@ -1,8 +1,8 @@
 """FTRL (McMahan et al., 2013): follow the regularized leader, with online L2 and with shrinkage-type L2."""
-from penstock.framework import constant_op
-from penstock.framework import ops
-from penstock.training import optimizer
-from penstock.training.optimizer import GRAD
+from penstock._src.graph import constant_op
+from penstock._src.graph import ops
+from penstock._src.training import optimizer
+from penstock._src.training.optimizer import GRAD
 
 
 class FtrlOptimizer(optimizer.Optimizer):

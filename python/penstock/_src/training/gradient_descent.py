@@ -1,8 +1,8 @@
 """Gradient descent: var -= learning_rate * gradient."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.training import optimizer
-from penstock.training.optimizer import GRAD
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.training import optimizer
+from penstock._src.training.optimizer import GRAD
 
 
 class GradientDescentOptimizer(optimizer.Optimizer):

@@ -1,16 +1,16 @@
 """Batches of examples through queues: tf.train.batch, tf.train.shuffle_batch and their kin."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import smart_cond
-from penstock.framework import tensor_shape
-from penstock.ops import control_flow_ops
-from penstock.ops import data_flow_ops
-from penstock.ops import math_ops
-from penstock.summaries import summary
-from penstock.training import input_sparse
-from penstock.training import queue_runner
-from penstock.training.input_producers import (  # noqa: F401
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.control_flow import smart_cond
+from penstock._src.graph import tensor_shape
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.queues import data_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.summary import summary
+from penstock._src.training import input_sparse
+from penstock._src.training import queue_runner
+from penstock._src.training.input_producers import (  # noqa: F401
     input_producer, limit_epochs, match_filenames_once, range_input_producer, require_graph_mode, slice_input_producer,
     string_input_producer)
 

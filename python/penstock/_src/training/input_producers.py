@@ -1,17 +1,17 @@
 """Queues that give the elements of a tensor, again and again: tf.train.string_input_producer and its kin."""
-from penstock.eager import context
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import data_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import random_ops
-from penstock.ops import variable_scope as vs
-from penstock.summaries import summary
-from penstock.training import queue_runner
+from penstock._src.graph import context
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.queues import data_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.summary import summary
+from penstock._src.training import queue_runner
 
 
 def require_graph_mode(error=RuntimeError):

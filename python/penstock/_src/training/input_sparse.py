@@ -1,14 +1,14 @@
 """Sparse tensors on their way through a queue: stored in a map, of which the queue carries the keys."""
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import smart_cond
-from penstock.framework import sparse_tensor
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import sparse_ops
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.control_flow import smart_cond
+from penstock._src.graph import sparse_tensor
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.sparse import sparse_ops
 
 
 class _SparseMetaData:

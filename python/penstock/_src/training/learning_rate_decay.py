@@ -1,11 +1,11 @@
 """tf.train.*_decay: the learning rate as a function of the global step."""
 import functools
 
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import math_ops
-from penstock.training import learning_rate_schedule as schedules
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import math_ops
+from penstock._src.training import learning_rate_schedule as schedules
 
 
 def _rate(schedule, step):

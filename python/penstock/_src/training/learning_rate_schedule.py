@@ -1,12 +1,12 @@
 """Learning-rate schedules as objects: called with the step, they add the nodes that compute the rate."""
 import math
 
-from penstock.framework import constant_op
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import math_ops
-from penstock.ops import random_ops
+from penstock._src.graph import constant_op
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.random import random_ops
 
 
 class LearningRateSchedule(object):

@@ -1,6 +1,6 @@
 """Momentum: accumulation = momentum * accumulation + gradient; var -= learning_rate * accumulation."""
-from penstock.training import optimizer
-from penstock.training.optimizer import GRAD
+from penstock._src.training import optimizer
+from penstock._src.training.optimizer import GRAD
 
 
 class MomentumOptimizer(optimizer.Optimizer):

@@ -3,16 +3,16 @@ import abc
 import inspect
 import sys
 
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.base import tf_logging as logging
 from penstock.proto import config_pb2
-from penstock.training import basic_session_run_hooks
-from penstock.training import coordinator
-from penstock.training import queue_runner
-from penstock.training import session_manager as sm
-from penstock.training import session_run_hook
-from penstock.training.scaffold import Scaffold
+from penstock._src.training import basic_session_run_hooks
+from penstock._src.training import coordinator
+from penstock._src.training import queue_runner
+from penstock._src.training import session_manager as sm
+from penstock._src.training import session_run_hook
+from penstock._src.training.scaffold import Scaffold
 
 __all__ = ["ChiefSessionCreator", "MonitoredSession", "MonitoredTrainingSession", "Scaffold", "SessionCreator",
            "SingularMonitoredSession", "USE_DEFAULT", "WorkerSessionCreator"]

@@ -1,14 +1,14 @@
 """Exponentially decaying averages of variables and tensors."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import control_flow_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.ops import variables
-from penstock.training import slot_creator
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.state import variables
+from penstock._src.training import slot_creator
 
 
 def assign_moving_average(variable, value, decay, zero_debias=True, name=None):

@@ -1,19 +1,19 @@
 """Optimizer: what all optimizers of version 1 share, from the gradients of a loss to the operation that applies
 them."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import gradients_impl
-from penstock.ops import math_ops
-from penstock.ops import resource_variable_ops
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.ops import variables
-from penstock.training import slot_creator
-from penstock.training.tracking import base as trackable
-from penstock.util import nest
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.gradient import gradients_impl
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.state import variables
+from penstock._src.training import slot_creator
+from penstock._src.ops.state import base as trackable
+from penstock._src.base import nest
 
 
 def _deduplicate_indexed_slices(values, indices):
@@ -270,7 +270,7 @@ class Optimizer(_KernelUpdate, trackable.Trackable):
 
     @staticmethod
     def _recorded_gradients(loss, var_list, grad_loss):
-        from penstock.eager import backprop
+        from penstock._src.gradient import backprop
         with backprop.GradientTape() as tape:
             if var_list is not None:
                 tape.watch(var_list)

@@ -1,7 +1,7 @@
 """Gradient descent followed by the proximal step of L1 and L2 penalties (Duchi and Singer, 2009)."""
-from penstock.framework import ops
-from penstock.training import optimizer
-from penstock.training.optimizer import GRAD
+from penstock._src.graph import ops
+from penstock._src.training import optimizer
+from penstock._src.training.optimizer import GRAD
 
 
 class ProximalGradientDescentOptimizer(optimizer.Optimizer):

@@ -2,9 +2,9 @@
 import threading
 import weakref
 
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.base import tf_logging as logging
 
 
 class QueueRunner(object):

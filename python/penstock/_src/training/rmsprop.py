@@ -1,8 +1,8 @@
 """RMSProp (Tieleman and Hinton, 2012): steps over the root of a decaying mean of squared gradients."""
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.training import optimizer
-from penstock.training.optimizer import GRAD
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.training import optimizer
+from penstock._src.training.optimizer import GRAD
 
 
 class RMSPropOptimizer(optimizer.Optimizer):

@@ -1,13 +1,13 @@
 """Scaffold: the operations that a training session needs besides the model's own."""
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import resources
-from penstock.ops import tables_initializer
-from penstock.ops import variables
-from penstock.platform import tf_logging as logging
-from penstock.summaries import summary
-from penstock.training import saver as training_saver
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import resources
+from penstock._src.ops.lookup import tables_initializer
+from penstock._src.ops.state import variables
+from penstock._src.base import tf_logging as logging
+from penstock._src.summary import summary
+from penstock._src.checkpoint import saver as training_saver
 
 
 def _default_init_op():

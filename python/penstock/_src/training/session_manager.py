@@ -3,11 +3,11 @@ import time
 
 import numpy as np
 
-from penstock.client import session
-from penstock.framework import errors
-from penstock.framework import ops
-from penstock.platform import tf_logging as logging
-from penstock.training import checkpoint_management
+from penstock._src.session import session
+from penstock._src.graph import errors
+from penstock._src.graph import ops
+from penstock._src.base import tf_logging as logging
+from penstock._src.checkpoint import checkpoint_management
 
 
 def _name_of(obj):

@@ -1,13 +1,13 @@
 """Makes slots: variables that go with another variable, named below it and colocated with it."""
 import contextlib
 
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import ref_variable
-from penstock.ops import resource_variable_ops
-from penstock.ops import variable_scope
-from penstock.ops import variables
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.state import ref_variable
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.state import variables
 
 
 def _name_of(primary):

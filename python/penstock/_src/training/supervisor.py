@@ -3,22 +3,22 @@ import contextlib
 import os
 import time
 
-from penstock.eager import context
-from penstock.framework import dtypes
-from penstock.framework import meta_graph
-from penstock.framework import ops
-from penstock.ops import control_flow_ops
-from penstock.ops import tables_initializer
-from penstock.ops import variables
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import context
+from penstock._src.graph import dtypes
+from penstock._src.checkpoint import meta_graph
+from penstock._src.graph import ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.lookup import tables_initializer
+from penstock._src.ops.state import variables
+from penstock._src.base import tf_logging as logging
 from penstock.proto import SessionLog
 from penstock.proto import Summary
-from penstock.summaries import summary as _summary
-from penstock.summaries.writer.writer import FileWriter
-from penstock.training import coordinator
-from penstock.training import saver as saver_mod
-from penstock.training import session_manager as session_manager_mod
-from penstock.training import training_util
+from penstock._src.summary import summary as _summary
+from penstock._src.summary.writer import FileWriter
+from penstock._src.training import coordinator
+from penstock._src.checkpoint import saver as saver_mod
+from penstock._src.training import session_manager as session_manager_mod
+from penstock._src.checkpoint import training_util
 
 
 class Supervisor:

@@ -1,17 +1,17 @@
 """SyncReplicasOptimizer: gradients of several workers are averaged before they are applied."""
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import data_flow_ops
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.ops import variables
-from penstock.platform import tf_logging as logging
-from penstock.training import optimizer
-from penstock.training import queue_runner
-from penstock.training import session_manager
-from penstock.training import session_run_hook
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.queues import data_flow_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.state import variables
+from penstock._src.base import tf_logging as logging
+from penstock._src.training import optimizer
+from penstock._src.training import queue_runner
+from penstock._src.training import session_manager
+from penstock._src.training import session_run_hook
 
 
 class SyncReplicasOptimizer(optimizer.Optimizer):

@@ -1,7 +1,7 @@
 """Messages that go to the log and, from a level on, into an event file."""
 import time
 
-from penstock.platform import tf_logging as logging
+from penstock._src.base import tf_logging as logging
 from penstock.proto import event_pb2
 
 DEBUG, INFO, WARN, ERROR, FATAL = "DEBUG", "INFO", "WARN", "ERROR", "FATAL"

@@ -7,7 +7,7 @@ import importlib
 import os
 import types
 
-from penstock.util import hooks
+from penstock._src.base import hooks
 
 _alias = hooks.Hook("alias")
 _package = None

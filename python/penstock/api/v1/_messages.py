@@ -1,6 +1,6 @@
 """tf: protocol messages."""
 FROM = {
-    "proto": """
+    "penstock.proto": """
         AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto LogMessage MetaGraphDef NameAttrList
         NodeDef OptimizerOptions RunMetadata RunOptions SessionLog Summary SummaryMetadata TensorInfo""",
 }

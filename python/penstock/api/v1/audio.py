@@ -1,2 +1,2 @@
 """tf.audio"""
-FROM = {"framework.gen": "decode_wav encode_wav"}
+FROM = {"graph.gen": "decode_wav encode_wav"}

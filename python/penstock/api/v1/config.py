@@ -1,6 +1,6 @@
 """tf.config."""
 FROM = {
-    "framework.config": """
+    "graph.config": """
         LogicalDevice LogicalDeviceConfiguration PhysicalDevice experimental_functions_run_eagerly=functions_run_eagerly
         experimental_list_devices experimental_run_functions_eagerly=run_functions_eagerly functions_run_eagerly
         get_logical_device_configuration

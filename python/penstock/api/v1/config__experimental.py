@@ -1,6 +1,6 @@
 """tf.config.experimental."""
 FROM = {
-    "framework.config": """
+    "graph.config": """
         VirtualDeviceConfiguration enable_tensor_float_32_execution get_device_details get_device_policy
         get_memory_growth get_memory_info get_memory_usage get_synchronous_execution get_virtual_device_configuration
         get_visible_devices list_logical_devices list_physical_devices reset_memory_stats set_device_policy

@@ -1,2 +1,2 @@
 """tf.contrib.compiler."""
-NAMES = {"jit": "compiler.jit", "xla": "compiler.xla"}
+NAMES = {"jit": "distribute.compiler.jit", "xla": "distribute.compiler.xla"}

@@ -11,17 +11,17 @@ FROM = {
         local_variable model_variable variable""",
     "contrib.framework.tensor_util": """
         assert_scalar_int reduce_sum_n remove_squeezable_dimensions with_same_shape with_shape""",
-    "framework.ops": """
+    "graph.ops": """
         get_graph_from_inputs get_name_scope prepend_name_scope strip_name_scope""",
-    "framework.sparse_tensor": "convert_to_tensor_or_sparse_tensor",
+    "graph.sparse_tensor": "convert_to_tensor_or_sparse_tensor",
     "contrib.framework.graph_util": "get_placeholders",
     "contrib.framework.checkpoint_utils": "init_from_checkpoint list_variables load_checkpoint load_variable",
-    "framework.smart_cond": "smart_case smart_cond smart_constant_value",
-    "framework.tensor_spec": "BoundedTensorSpec TensorSpec",
-    "framework.tensor_util": "is_tensor",
-    "ops.check_ops": "assert_same_float_dtype assert_scalar",
+    "control_flow.smart_cond": "smart_case smart_cond smart_constant_value",
+    "graph.tensor_spec": "BoundedTensorSpec TensorSpec",
+    "graph.tensor_util": "is_tensor",
+    "control_flow.check_ops": "assert_same_float_dtype assert_scalar",
     "contrib.framework.script_ops": "py_func",
-    "ops.sort_ops": "argsort sort",
-    "util.deprecation": "deprecated deprecated_arg_values deprecated_args",
+    "core_ops.sort_ops": "argsort sort",
+    "base.deprecation": "deprecated deprecated_arg_values deprecated_args",
 }
-NAMES = {"nest": "util.nest:"}
+NAMES = {"nest": "base.nest:"}

@@ -16,6 +16,6 @@ FROM = {
         dense_to_sparse images_to_sequence maxout scale_gradient sequence_to_images spatial_softmax unit_norm""",
     "contrib.layers.summaries": """
         summarize_activation summarize_activations summarize_collection summarize_tensor summarize_tensors""",
-    "ops.embedding_ops": "safe_embedding_lookup_sparse",
+    "ops.nn.embedding_ops": "safe_embedding_lookup_sparse",
 }
 NAMES = {"summaries": "contrib.layers.summaries"}

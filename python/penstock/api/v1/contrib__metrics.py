@@ -11,8 +11,8 @@ FROM = {
         streaming_sparse_average_precision_at_k streaming_sparse_precision_at_k streaming_sparse_recall_at_k
         streaming_specificity_at_sensitivity streaming_true_negatives streaming_true_negatives_at_thresholds
         streaming_true_positives streaming_true_positives_at_thresholds""",
-    "ops.confusion_matrix": "confusion_matrix=confusion_matrix_v1",
-    "ops.metrics": """
+    "ops.metrics.confusion_matrix": "confusion_matrix=confusion_matrix_v1",
+    "ops.metrics.metrics": """
         streaming_mean=mean streaming_mean_tensor=mean_tensor streaming_percentage_less=percentage_below""",
-    "ops.sets_impl": "set_difference set_intersection set_size set_union",
+    "ops.sparse.sets_impl": "set_difference set_intersection set_size set_union",
 }

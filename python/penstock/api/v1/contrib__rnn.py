@@ -1,9 +1,9 @@
 """tf.contrib.rnn: cells, and networks of them that are unrolled."""
 FROM = {
-    "ops.rnn": "static_bidirectional_rnn static_rnn static_state_saving_rnn",
-    "ops.rnn_cell_impl": """
+    "layers.rnn.rnn": "static_bidirectional_rnn static_rnn static_state_saving_rnn",
+    "layers.rnn.rnn_cell_impl": """
         BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple LayerRNNCell MultiRNNCell RNNCell""",
-    "ops.rnn_cell_wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
+    "layers.rnn.rnn_cell_wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
     "contrib.rnn.block": "GRUBlockCell GRUBlockCellV2 LSTMBlockCell LSTMBlockFusedCell LSTMBlockWrapper",
     "contrib.rnn.cells": """
         Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell IndRNNCell IntersectionRNNCell

@@ -23,7 +23,7 @@ NAMES = {
     "dataset": "contrib.slim.data.dataset",
     "dataset_data_provider": "contrib.slim.data.dataset_data_provider",
     "encoders": "contrib.layers.encoders",
-    "init_ops": "ops.init_ops",
+    "init_ops": "ops.state.init_ops",
     "initializers": "contrib.layers.initializers",
     "layers": "contrib.layers.layers",
     "normalization": "contrib.layers.normalization",

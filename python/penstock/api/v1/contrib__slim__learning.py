@@ -3,4 +3,4 @@ FROM = {
     "contrib.slim.learning": """
         add_gradients_summaries clip_gradient_norms create_train_op multiply_gradients train train_step""",
 }
-NAMES = {"supervisor": "training.supervisor", "tf_optimizer": "training.optimizer", "tf_saver": "training.saver"}
+NAMES = {"supervisor": "training.supervisor", "tf_optimizer": "training.optimizer", "tf_saver": "checkpoint.saver"}

@@ -1,2 +1,2 @@
 """tf.contrib.staging"""
-FROM = {"ops.staging_area": "MapStagingArea StagingArea"}
+FROM = {"ops.queues.staging_area": "MapStagingArea StagingArea"}

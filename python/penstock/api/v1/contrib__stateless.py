@@ -1,5 +1,5 @@
 """tf.contrib.stateless."""
 FROM = {
-    "ops.stateless_random_ops": """
+    "ops.random.stateless_random_ops": """
         stateless_multinomial stateless_random_normal stateless_random_uniform stateless_truncated_normal""",
 }

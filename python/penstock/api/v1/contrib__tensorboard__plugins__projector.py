@@ -1,5 +1,5 @@
 """tf.contrib.tensorboard.plugins.projector."""
 FROM = {
     "contrib.projector": "visualize_embeddings",
-    "proto": "EmbeddingInfo ProjectorConfig SpriteMetadata",
+    "penstock.proto": "EmbeddingInfo ProjectorConfig SpriteMetadata",
 }

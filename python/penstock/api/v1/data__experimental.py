@@ -19,5 +19,5 @@ FROM = {
     "data.util.structure": """
         RaggedTensorStructure=ragged_tensor_structure SparseTensorStructure=sparse_tensor_structure
         TensorStructure=tensor_structure""",
-    "framework.type_spec": "Structure=TypeSpec",
+    "graph.type_spec": "Structure=TypeSpec",
 }

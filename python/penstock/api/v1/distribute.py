@@ -9,5 +9,5 @@ FROM = {
     "distribute.mirrored_strategy": "MirroredStrategy",
     "distribute.one_device_strategy": "OneDeviceStrategy",
     "distribute.reduce_util": "ReduceOp",
-    "training.server_lib": "Server",
+    "session.server_lib": "Server",
 }

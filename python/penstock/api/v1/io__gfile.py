@@ -1,6 +1,6 @@
 """tf.io.gfile."""
 FROM = {
-    "platform.gfile": """
+    "files.gfile": """
         GFile copy exists get_registered_schemes glob isdir join listdir makedirs mkdir remove rename rmtree
         stat=stat_v2 walk""",
 }

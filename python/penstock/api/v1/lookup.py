@@ -1,6 +1,6 @@
 """tf.lookup"""
 FROM = {
-    "ops.lookup_ops": """
+    "ops.lookup.lookup_ops": """
         KeyValueTensorInitializer StaticHashTable=StaticHashTableV1 StaticVocabularyTable=StaticVocabularyTableV1
         TextFileIndex TextFileInitializer""",
 }

@@ -1,2 +1,2 @@
 """tf.lookup.experimental"""
-FROM = {"ops.lookup_ops": "DenseHashTable MutableHashTable"}
+FROM = {"ops.lookup.lookup_ops": "DenseHashTable MutableHashTable"}

@@ -1,6 +1,6 @@
 """tf.metrics."""
 FROM = {
-    "ops.metrics": """
+    "ops.metrics.metrics": """
         accuracy auc average_precision_at_k false_negatives false_negatives_at_thresholds false_positives
         false_positives_at_thresholds mean mean_absolute_error mean_cosine_distance mean_iou mean_per_class_accuracy
         mean_relative_error mean_squared_error mean_tensor percentage_below precision precision_at_k

@@ -1,6 +1,6 @@
 """tf.nn.rnn_cell."""
 FROM = {
-    "ops.rnn_cell_impl": """
+    "layers.rnn.rnn_cell_impl": """
         BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple MultiRNNCell RNNCell""",
-    "ops.rnn_cell_wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
+    "layers.rnn.rnn_cell_wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
 }

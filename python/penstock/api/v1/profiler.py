@@ -3,5 +3,5 @@ FROM = {
     "profiler.model_analyzer": "Profiler advise profile",
     "profiler.option_builder": "ProfileOptionBuilder",
     "profiler.tfprof_logger": "write_op_log",
-    "proto": "AdviceProto GraphNodeProto MultiGraphNodeProto OpLogProto",
+    "penstock.proto": "AdviceProto GraphNodeProto MultiGraphNodeProto OpLogProto",
 }

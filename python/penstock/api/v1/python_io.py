@@ -1,2 +1,2 @@
 """tf.python_io"""
-FROM = {"lib.io.tf_record": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator"}
+FROM = {"files.tf_record": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator"}

@@ -1,2 +1,2 @@
 """tf.saved_model.builder."""
-FROM = {"saved_models.builder_impl": "SavedModelBuilder"}
+FROM = {"saved_model.builder_impl": "SavedModelBuilder"}

@@ -1,6 +1,6 @@
 """tf.saved_model.experimental."""
 FROM = {
-    "saved_models.save": "save",
-    "saved_models.save_options": "VariablePolicy",
-    "training.tracking.tracking": "TrackableResource",
+    "saved_model.save": "save",
+    "saved_model.save_options": "VariablePolicy",
+    "ops.state.tracking": "TrackableResource",
 }

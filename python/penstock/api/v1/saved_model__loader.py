@@ -1,2 +1,2 @@
 """tf.saved_model.loader."""
-FROM = {"saved_models.loader_impl": "load maybe_saved_model_directory"}
+FROM = {"saved_model.loader_impl": "load maybe_saved_model_directory"}

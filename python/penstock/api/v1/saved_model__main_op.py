@@ -1,2 +1,2 @@
 """tf.saved_model.main_op."""
-FROM = {"saved_models.main_op_impl": "main_op main_op_with_restore"}
+FROM = {"saved_model.main_op_impl": "main_op main_op_with_restore"}

@@ -1,6 +1,6 @@
 """tf.saved_model.signature_constants."""
 FROM = {
-    "saved_models.signature_constants": """
+    "saved_model.signature_constants": """
         CLASSIFY_INPUTS CLASSIFY_METHOD_NAME CLASSIFY_OUTPUT_CLASSES CLASSIFY_OUTPUT_SCORES
         DEFAULT_SERVING_SIGNATURE_DEF_KEY PREDICT_INPUTS PREDICT_METHOD_NAME PREDICT_OUTPUTS REGRESS_INPUTS
         REGRESS_METHOD_NAME REGRESS_OUTPUTS""",

@@ -1,2 +1,2 @@
 """tf.saved_model.tag_constants."""
-FROM = {"saved_models.tag_constants": "GPU SERVING TPU TRAINING"}
+FROM = {"saved_model.tag_constants": "GPU SERVING TPU TRAINING"}

@@ -1,2 +1,2 @@
 """tf.saved_model.utils."""
-FROM = {"saved_models.utils_impl": "build_tensor_info get_tensor_from_tensor_info"}
+FROM = {"saved_model.utils_impl": "build_tensor_info get_tensor_from_tensor_info"}

@@ -1,12 +1,12 @@
 """tf.sparse"""
 FROM = {
-    "framework.sparse_tensor": "SparseTensor",
-    "ops.accumulators": "SparseConditionalAccumulator",
-    "ops.array_ops": "mask=sparse_mask placeholder=sparse_placeholder",
-    "ops.bincount_ops": "bincount=sparse_bincount",
-    "ops.math_ops": """
+    "graph.sparse_tensor": "SparseTensor",
+    "ops.queues.accumulators": "SparseConditionalAccumulator",
+    "core_ops.array_ops": "mask=sparse_mask placeholder=sparse_placeholder",
+    "ops.ragged.bincount_ops": "bincount=sparse_bincount",
+    "core_ops.math_ops": """
         segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n segment_sum=sparse_segment_sum""",
-    "ops.sparse_ops": """
+    "ops.sparse.sparse_ops": """
         add=sparse_add concat=sparse_concat cross=sparse_cross cross_hashed=sparse_cross_hashed
         expand_dims=sparse_expand_dims eye=sparse_eye fill_empty_rows=sparse_fill_empty_rows from_dense
         matmul=sparse_tensor_dense_matmul maximum=sparse_maximum merge=sparse_merge minimum=sparse_minimum

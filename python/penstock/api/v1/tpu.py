@@ -1,6 +1,6 @@
 """tf.tpu."""
 FROM = {
-    "tpu.bfloat16": "bfloat16_scope",
-    "tpu.tpu_ops": "cross_replica_sum",
-    "tpu.tpu_optimizer": "CrossShardOptimizer",
+    "distribute.tpu.bfloat16": "bfloat16_scope",
+    "distribute.tpu.tpu_ops": "cross_replica_sum",
+    "distribute.tpu.tpu_optimizer": "CrossShardOptimizer",
 }

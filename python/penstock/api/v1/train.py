@@ -9,10 +9,10 @@ FROM = {
         CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook GlobalStepWaiterHook LoggingTensorHook
         NanLossDuringTrainingError NanTensorHook ProfilerHook SecondOrStepTimer StepCounterHook StopAtStepHook
         SummarySaverHook""",
-    "training.checkpoint_management": """
+    "checkpoint.checkpoint_management": """
         CheckpointManager checkpoint_exists generate_checkpoint_state_proto get_checkpoint_mtimes get_checkpoint_state
         latest_checkpoint remove_checkpoint update_checkpoint_state""",
-    "training.checkpoint_utils": """
+    "checkpoint.checkpoint_utils": """
         checkpoints_iterator init_from_checkpoint list_variables load_checkpoint load_variable""",
     "training.coordinator": "Coordinator LooperThread",
     "training.device_setter": "replica_device_setter",
@@ -33,22 +33,22 @@ FROM = {
     "training.optimizer": "Optimizer",
     "training.proximal_adagrad": "ProximalAdagradOptimizer",
     "training.proximal_gradient_descent": "ProximalGradientDescentOptimizer",
-    "training.py_checkpoint_reader": "NewCheckpointReader",
+    "checkpoint.py_checkpoint_reader": "NewCheckpointReader",
     "training.queue_runner": "QueueRunner add_queue_runner start_queue_runners",
     "training.rmsprop": "RMSPropOptimizer",
-    "training.server_lib": "ClusterSpec Server",
-    "training.saver": "Saver export_meta_graph import_meta_graph",
-    "summaries.summary_iterator": "summary_iterator",
+    "session.server_lib": "ClusterSpec Server",
+    "checkpoint.saver": "Saver export_meta_graph import_meta_graph",
+    "summary.summary_iterator": "summary_iterator",
     "training.session_manager": "SessionManager",
     "training.session_run_hook": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
     "training.supervisor": "Supervisor",
-    "training.tracking.checkpoint_options": "CheckpointOptions",
-    "training.tracking.util": "Checkpoint",
+    "checkpoint.checkpoint_options": "CheckpointOptions",
+    "checkpoint.util": "Checkpoint",
     "training.sync_replicas_optimizer": "SyncReplicasOptimizer",
-    "training.training_util": """
+    "checkpoint.training_util": """
         assert_global_step create_global_step get_global_step get_or_create_global_step global_step write_graph""",
-    "training.warm_starting_util": "VocabInfo warm_start",
-    "proto": """
+    "checkpoint.warm_starting_util": "VocabInfo warm_start",
+    "penstock.proto": """
         BytesList ClusterDef Example Feature FeatureList FeatureLists Features FloatList Int64List JobDef SaverDef
         SequenceExample ServerDef""",
 }

@@ -4,6 +4,6 @@ FROM = {
     "training.experimental.loss_scale_optimizer": "MixedPrecisionLossScaleOptimizer",
     "training.experimental.mixed_precision": """
         disable_mixed_precision_graph_rewrite enable_mixed_precision_graph_rewrite""",
-    "training.saving.sharding": "MaxShardSizePolicy ShardByTaskPolicy ShardableTensor ShardingCallback",
-    "training.tracking.python_state": "PythonState",
+    "checkpoint.sharding": "MaxShardSizePolicy ShardByTaskPolicy ShardableTensor ShardingCallback",
+    "checkpoint.python_state": "PythonState",
 }

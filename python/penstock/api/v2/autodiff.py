@@ -1,5 +1,5 @@
 """tf.autodiff."""
 FROM = {
-    "eager.backprop": "GradientTape",
-    "eager.forwardprop": "ForwardAccumulator",
+    "gradient.backprop": "GradientTape",
+    "gradient.forwardprop": "ForwardAccumulator",
 }

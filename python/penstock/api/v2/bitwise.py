@@ -1,4 +1,4 @@
 """tf.bitwise, version 2."""
 FROM = {
-    "framework.gen": "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift",
+    "graph.gen": "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift",
 }

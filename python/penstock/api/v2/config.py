@@ -1,6 +1,6 @@
 """tf.config."""
 FROM = {
-    "framework.config": """
+    "graph.config": """
         LogicalDevice LogicalDeviceConfiguration PhysicalDevice experimental_run_functions_eagerly=run_functions_eagerly
         experimental_functions_run_eagerly=functions_run_eagerly
         functions_run_eagerly get_logical_device_configuration get_soft_device_placement get_visible_devices

@@ -1,4 +1,4 @@
 """tf.experimental.dlpack."""
 FROM = {
-    "eager.dlpack": "from_dlpack to_dlpack",
+    "core_ops.dlpack": "from_dlpack to_dlpack",
 }

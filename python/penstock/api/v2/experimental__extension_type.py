@@ -1,4 +1,4 @@
 """tf.experimental.extension_type."""
 FROM = {
-    "framework.extension_type": "as_dict",
+    "graph.extension_type": "as_dict",
 }

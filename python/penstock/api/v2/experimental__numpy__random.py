@@ -1,2 +1,2 @@
 """tf.experimental.numpy.random."""
-FROM = {"ops.numpy_ops.np_random": "poisson rand randint randn random seed standard_normal uniform"}
+FROM = {"ops.numpy.np_random": "poisson rand randint randn random seed standard_normal uniform"}

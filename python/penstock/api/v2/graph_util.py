@@ -1,4 +1,4 @@
 """tf.graph_util, version 2."""
 FROM = {
-    "framework.importer": "import_graph_def",
+    "function.importer": "import_graph_def",
 }

@@ -1,4 +1,4 @@
 """tf.__internal__.decorator."""
 FROM = {
-    "util.tf_decorator": "make_decorator unwrap",
+    "base.tf_decorator": "make_decorator unwrap",
 }

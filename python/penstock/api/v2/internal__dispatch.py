@@ -1,4 +1,4 @@
 """tf.__internal__.dispatch."""
 FROM = {
-    "util.dispatch": "GlobalOpDispatcher OpDispatcher add_dispatch_support",
+    "graph.dispatchers": "GlobalOpDispatcher OpDispatcher add_dispatch_support",
 }

@@ -1,4 +1,4 @@
 """tf.__internal__.eager_context."""
 FROM = {
-    "eager.context": "eager_mode",
+    "graph.context": "eager_mode",
 }

@@ -1,4 +1,4 @@
 """tf.__internal__.function."""
 FROM = {
-    "eager.def_function": "Function",
+    "tf_function.def_function": "Function",
 }

@@ -1,5 +1,5 @@
 """tf.__internal__.saved_model.load."""
 FROM = {
-    "saved_models.revived_types": """
+    "ops.state.revived_types": """
         VersionedTypeRegistration get_setter register_revived_type registered_identifiers""",
 }

@@ -1,4 +1,4 @@
 """tf.__internal__.smart_cond."""
 FROM = {
-    "framework.smart_cond": "smart_cond",
+    "control_flow.smart_cond": "smart_cond",
 }

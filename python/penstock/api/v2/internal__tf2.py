@@ -1,4 +1,4 @@
 """tf.__internal__.tf2."""
 FROM = {
-    "framework.tf2": "enabled",
+    "base.tf2": "enabled",
 }

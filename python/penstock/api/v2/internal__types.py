@@ -1,4 +1,4 @@
 """tf.__internal__.types."""
 FROM = {
-    "framework.types": "Tensor=AnyTensor",
+    "graph.types": "Tensor=AnyTensor",
 }

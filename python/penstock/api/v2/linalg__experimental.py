@@ -1,2 +1,2 @@
 """tf.linalg.experimental"""
-FROM = {"ops.linalg_version_two": "conjugate_gradient"}
+FROM = {"ops.linalg.linalg_version_two": "conjugate_gradient"}

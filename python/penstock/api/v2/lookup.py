@@ -1,5 +1,5 @@
 """tf.lookup, version 2."""
 FROM = {
-    "ops.lookup_ops": """
+    "ops.lookup.lookup_ops": """
         KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex TextFileInitializer""",
 }

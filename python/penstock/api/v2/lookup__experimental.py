@@ -1,2 +1,2 @@
 """tf.lookup.experimental, version 2."""
-FROM = {"ops.lookup_ops": "DenseHashTable MutableHashTable"}
+FROM = {"ops.lookup.lookup_ops": "DenseHashTable MutableHashTable"}

@@ -1,21 +1,21 @@
 """tf.nn, version 2."""
 FROM = {
-    "framework.gen": """
+    "graph.gen": """
         elu l2_loss
         local_response_normalization=lrn lrn relu selu softplus softsign""",
-    "ops.array_ops": """
+    "core_ops.array_ops": """
         depth_to_space=depth_to_space_v2 space_to_batch=space_to_batch_v2 space_to_depth=space_to_depth_v2""",
-    "ops.candidate_sampling_ops": """
+    "ops.nn.candidate_sampling_ops": """
         all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler
         learned_unigram_candidate_sampler""",
-    "ops.ctc_ops": """
+    "ops.nn.ctc_ops": """
         collapse_repeated ctc_beam_search_decoder=ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss=ctc_loss_v3
         ctc_unique_labels""",
-    "ops.embedding_ops": """
+    "ops.nn.embedding_ops": """
         embedding_lookup=embedding_lookup_v2 embedding_lookup_sparse=embedding_lookup_sparse_v2
         safe_embedding_lookup_sparse=safe_embedding_lookup_sparse_v2""",
-    "ops.math_ops": "sigmoid tanh",
-    "ops.nn_impl": """
+    "core_ops.math_ops": "sigmoid tanh",
+    "ops.nn.nn_impl": """
         batch_norm_with_global_normalization=batch_norm_with_global_normalization_v2 batch_normalization
         depthwise_conv2d=depthwise_conv2d_v2 gelu l2_normalize log_poisson_loss moments=moments_v2 nce_loss=nce_loss_v2
         normalize_moments sampled_softmax_loss=sampled_softmax_loss_v2 separable_conv2d=separable_conv2d_v2
@@ -23,12 +23,12 @@ FROM = {
         sufficient_statistics=sufficient_statistics_v2 swish
         weighted_cross_entropy_with_logits=weighted_cross_entropy_with_logits_v2 weighted_moments=weighted_moments_v2
         zero_fraction""",
-    "ops.nn_version_two": """
+    "ops.nn.nn_version_two": """
         approx_max_k approx_min_k compute_average_loss isotonic_regression scale_regularization_loss""",
-    "ops.rnn_cell_wrappers": """
+    "layers.rnn.rnn_cell_wrappers": """
         RNNCellDeviceWrapper=DeviceWrapper RNNCellDropoutWrapper=DropoutWrapper
         RNNCellResidualWrapper=ResidualWrapper""",
-    "ops.nn_ops": """
+    "ops.nn.nn_ops": """
         depthwise_conv2d_backprop_filter=depthwise_conv2d_native_backprop_filter
         depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input
         atrous_conv2d atrous_conv2d_transpose avg_pool=avg_pool_v2 avg_pool1d avg_pool2d avg_pool3d bias_add

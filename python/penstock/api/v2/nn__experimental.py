@@ -1,2 +1,2 @@
 """tf.nn.experimental"""
-FROM = {"ops.nn_version_two": "general_dropout stateless_dropout"}
+FROM = {"ops.nn.nn_version_two": "general_dropout stateless_dropout"}

@@ -1,7 +1,7 @@
 """tf.__operators__: what Python's operators call."""
 FROM = {
-    "ops.array_slice": "getitem=_slice_helper",
-    "ops.math_operators": "add=_add",
-    "ops.math_ops": "eq=equal ne=not_equal",
+    "core_ops.array_slice": "getitem=_slice_helper",
+    "core_ops.math_operators": "add=_add",
+    "core_ops.math_ops": "eq=equal ne=not_equal",
     "ops.ragged.ragged_getitem": "ragged_getitem=ragged_tensor_getitem",
 }

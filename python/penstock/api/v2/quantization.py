@@ -1,8 +1,8 @@
 """tf.quantization, version 2."""
 FROM = {
-    "framework.gen": """
+    "graph.gen": """
         fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars
         fake_quant_with_min_max_vars_gradient fake_quant_with_min_max_vars_per_channel
         fake_quant_with_min_max_vars_per_channel_gradient quantized_concat""",
-    "ops.array_ops": "dequantize quantize quantize_and_dequantize quantize_and_dequantize_v2",
+    "core_ops.array_ops": "dequantize quantize quantize_and_dequantize quantize_and_dequantize_v2",
 }

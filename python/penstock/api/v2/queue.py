@@ -1,4 +1,4 @@
 """tf.queue, version 2."""
 FROM = {
-    "ops.data_flow_ops": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+    "ops.queues.data_flow_ops": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
 }

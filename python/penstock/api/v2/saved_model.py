@@ -1,17 +1,17 @@
 """tf.saved_model, version 2."""
 FROM = {
-    "saved_models.constants": """
+    "checkpoint.constants": """
         ASSETS_DIRECTORY ASSETS_KEY DEBUG_DIRECTORY DEBUG_INFO_FILENAME_PB SAVED_MODEL_FILENAME_PB
         SAVED_MODEL_FILENAME_PBTXT SAVED_MODEL_SCHEMA_VERSION VARIABLES_DIRECTORY VARIABLES_FILENAME""",
-    "saved_models.load": "load",
-    "saved_models.load_options": "LoadOptions",
-    "saved_models.loader_impl": "contains_saved_model",
-    "saved_models.save": "save",
-    "saved_models.save_options": "SaveOptions",
-    "saved_models.signature_constants": """
+    "saved_model.load": "load",
+    "saved_model.load_options": "LoadOptions",
+    "saved_model.loader_impl": "contains_saved_model",
+    "saved_model.save": "save",
+    "saved_model.save_options": "SaveOptions",
+    "saved_model.signature_constants": """
         CLASSIFY_INPUTS CLASSIFY_METHOD_NAME CLASSIFY_OUTPUT_CLASSES CLASSIFY_OUTPUT_SCORES
         DEFAULT_SERVING_SIGNATURE_DEF_KEY PREDICT_INPUTS PREDICT_METHOD_NAME PREDICT_OUTPUTS REGRESS_INPUTS
         REGRESS_METHOD_NAME REGRESS_OUTPUTS""",
-    "saved_models.tag_constants": "GPU SERVING TPU TRAINING",
-    "training.tracking.tracking": "Asset=TrackableAsset",
+    "saved_model.tag_constants": "GPU SERVING TPU TRAINING",
+    "ops.state.tracking": "Asset=TrackableAsset",
 }

@@ -1,4 +1,4 @@
 """tf.sets, version 2."""
 FROM = {
-    "ops.sets_impl": "difference=set_difference intersection=set_intersection size=set_size union=set_union",
+    "ops.sparse.sets_impl": "difference=set_difference intersection=set_intersection size=set_size union=set_union",
 }

@@ -1,2 +1,2 @@
 """tf.summary.experimental."""
-FROM = {"ops.summary_ops_v2": "get_step set_step summary_scope write_raw_pb"}
+FROM = {"summary.summary_ops_v2": "get_step set_step summary_scope write_raw_pb"}

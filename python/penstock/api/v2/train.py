@@ -1,14 +1,14 @@
 """tf.train."""
 FROM = {
-    "proto": """
+    "penstock.proto": """
         BytesList ClusterDef Example Feature FeatureList FeatureLists Features FloatList Int64List JobDef
         SequenceExample ServerDef""",
-    "training.checkpoint_management": "CheckpointManager get_checkpoint_state latest_checkpoint",
-    "training.checkpoint_utils": "checkpoints_iterator list_variables load_checkpoint load_variable",
-    "training.tracking.checkpoint": "Checkpoint",
-    "training.tracking.checkpoint_options": "CheckpointOptions",
-    "training.tracking.views": "CheckpointView TrackableView",
+    "checkpoint.checkpoint_management": "CheckpointManager get_checkpoint_state latest_checkpoint",
+    "checkpoint.checkpoint_utils": "checkpoints_iterator list_variables load_checkpoint load_variable",
+    "checkpoint.checkpoint": "Checkpoint",
+    "checkpoint.checkpoint_options": "CheckpointOptions",
+    "checkpoint.views": "CheckpointView TrackableView",
     "training.coordinator": "Coordinator",
     "training.moving_averages": "ExponentialMovingAverage",
-    "training.server_lib": "ClusterSpec",
+    "session.server_lib": "ClusterSpec",
 }

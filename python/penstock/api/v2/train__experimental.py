@@ -1,5 +1,5 @@
 """tf.train.experimental."""
 FROM = {
-    "training.saving.sharding": "MaxShardSizePolicy ShardByTaskPolicy ShardableTensor ShardingCallback",
-    "training.tracking.python_state": "PythonState",
+    "checkpoint.sharding": "MaxShardSizePolicy ShardByTaskPolicy ShardableTensor ShardingCallback",
+    "checkpoint.python_state": "PythonState",
 }

@@ -1,6 +1,6 @@
 """tf.version, version 2."""
 FROM = {
-    "framework.versions": """
+    "graph.versions": """
         COMPILER_VERSION GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER
         VERSION=VERSION_2""",
 }

@@ -1,2 +1,2 @@
 """tf.xla.experimental."""
-FROM = {"compiler.jit": "jit_scope=experimental_jit_scope", "compiler.xla": "compile"}
+FROM = {"distribute.compiler.jit": "jit_scope=experimental_jit_scope", "distribute.compiler.xla": "compile"}

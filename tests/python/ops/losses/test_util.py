@@ -2,7 +2,7 @@
 import pytest
 
 import penstock.v1 as tf
-from penstock.eager import context
+from penstock._src.graph import context
 
 LOSSES = {
     "absolute_difference": lambda **k: tf.losses.absolute_difference([1.0], [2.0], **k),

@@ -4,7 +4,7 @@ What is made is of the kind of the node whose place it takes: Python's own (ast)
 """
 import ast
 
-from penstock.autograph.pyct import anno
+from penstock._src.autograph.pyct import anno
 
 
 def _made(text, old):

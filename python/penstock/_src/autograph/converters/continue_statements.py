@@ -1,5 +1,5 @@
 """continue as a flag."""
-from penstock.autograph.converters import flags
+from penstock._src.autograph.converters import flags
 
 
 def transform(node, ctx):

@@ -2,9 +2,9 @@
 import ast
 import re
 
-from penstock.autograph.converters import code
-from penstock.autograph.converters.names import Liveness, Names, qualified
-from penstock.framework import tf2
+from penstock._src.autograph.converters import code
+from penstock._src.autograph.converters.names import Liveness, Names, qualified
+from penstock._src.base import tf2
 
 # Arguments of set_loop_options, by whether the program is one of version 2.
 _LOOP_OPTIONS = {

@@ -1,7 +1,7 @@
 """Calls, logic, comparisons, ternaries and assertions as calls of operators that know tensors."""
 import ast
 
-from penstock.autograph.converters import code
+from penstock._src.autograph.converters import code
 
 # Called as they are: they look at the frame that calls them, or are Python's own.
 _UNCONVERTED = frozenset(("locals", "globals", "eval", "exec", "vars", "dir", "super", "breakpoint", "__import__"))

@@ -1,11 +1,11 @@
 """jumps.lower for the trees of programs: loops say what ends them where pyct has it."""
 import ast
 
-from penstock.autograph.converters import code
-from penstock.autograph.converters import jumps
-from penstock.autograph.converters.names import all_names
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import qual_names
+from penstock._src.autograph.converters import code
+from penstock._src.autograph.converters import jumps
+from penstock._src.autograph.converters.names import all_names
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import qual_names
 
 
 class _Namer:

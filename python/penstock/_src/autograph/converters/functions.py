@@ -1,7 +1,7 @@
 """Local functions as parts of what was converted."""
 import ast
 
-from penstock.autograph.converters import code
+from penstock._src.autograph.converters import code
 
 
 def transform(node, ctx):

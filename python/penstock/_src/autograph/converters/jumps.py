@@ -4,7 +4,7 @@ Works on Python's own trees and on gast's, whose nodes have the same names.
 """
 import ast
 
-from penstock.autograph.converters import code
+from penstock._src.autograph.converters import code
 
 ALL = ("Return", "Break", "Continue")
 _LOOPS = ("For", "While")

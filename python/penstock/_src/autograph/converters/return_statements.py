@@ -1,5 +1,5 @@
 """One return for a function."""
-from penstock.autograph.converters import flags
+from penstock._src.autograph.converters import flags
 
 
 def transform(node, ctx, default_to_null_return=True):

@@ -1,7 +1,7 @@
 """Which modules' functions are converted. Programs may set CONVERSION_RULES; the first that speaks of one counts."""
-from penstock.autograph.core.config_lib import Action as Action
-from penstock.autograph.core.config_lib import Convert as Convert
-from penstock.autograph.core.config_lib import DoNotConvert as DoNotConvert
+from penstock._src.autograph.core.config_lib import Action as Action
+from penstock._src.autograph.core.config_lib import Convert as Convert
+from penstock._src.autograph.core.config_lib import DoNotConvert as DoNotConvert
 
 # Their code knows no tensors, or knows them itself.
 CONVERSION_RULES = tuple(map(DoNotConvert, (

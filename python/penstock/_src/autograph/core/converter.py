@@ -61,7 +61,7 @@ class ConversionOptions:
 
     def to_ast(self):
         """A gast expression that makes the same options, by the name `ag__`."""
-        from penstock.autograph.pyct import parser
+        from penstock._src.autograph.pyct import parser
         if self == STANDARD_OPTIONS:
             return parser.parse_expression("ag__.STD")
         features = "".join(f"ag__.{feature}, " for feature in sorted(self.optional_features, key=str))

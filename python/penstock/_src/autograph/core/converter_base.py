@@ -1,8 +1,8 @@
 """converter.Base, which programs derive converters of their own from."""
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import ast_util
-from penstock.autograph.pyct import parser
-from penstock.autograph.pyct import transformer
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import ast_util
+from penstock._src.autograph.pyct import parser
+from penstock._src.autograph.pyct import transformer
 
 
 class Base(transformer.Base):

@@ -8,13 +8,13 @@ import sys
 import types
 import weakref
 
-from penstock.autograph.core import ag_ctx
-from penstock.autograph.core import config
-from penstock.autograph.impl import conversion
-from penstock.autograph.impl import user_code
-from penstock.autograph.operators import py_builtins
-from penstock.autograph.pyct import errors
-from penstock.autograph.pyct import sources
+from penstock._src.autograph.core import ag_ctx
+from penstock._src.autograph.core import config
+from penstock._src.autograph.impl import conversion
+from penstock._src.autograph.impl import user_code
+from penstock._src.autograph.operators import py_builtins
+from penstock._src.autograph.pyct import errors
+from penstock._src.autograph.pyct import sources
 
 
 class AutoGraphError(Exception):

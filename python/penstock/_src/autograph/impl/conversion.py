@@ -3,16 +3,16 @@ import ast
 import functools
 import types
 
-from penstock.autograph.converters import code
-from penstock.autograph.converters import control_flow
-from penstock.autograph.converters import expressions
-from penstock.autograph.converters import jumps
-from penstock.autograph.converters.names import Names, all_names
-from penstock.autograph.pyct import cache
-from penstock.autograph.pyct import errors
-from penstock.autograph.pyct import naming
-from penstock.autograph.pyct import sources
-from penstock.util import locks
+from penstock._src.autograph.converters import code
+from penstock._src.autograph.converters import control_flow
+from penstock._src.autograph.converters import expressions
+from penstock._src.autograph.converters import jumps
+from penstock._src.autograph.converters.names import Names, all_names
+from penstock._src.autograph.pyct import cache
+from penstock._src.autograph.pyct import errors
+from penstock._src.autograph.pyct import naming
+from penstock._src.autograph.pyct import sources
+from penstock._src.base import locks
 
 _lock = locks.lock()
 _converted = cache.CodeObjectCache()  # under "code": the converted code, or why there is none
@@ -179,7 +179,7 @@ def _cell(value):
 
 @functools.lru_cache(maxsize=1)
 def _operators():
-    from penstock.autograph.impl import generated
+    from penstock._src.autograph.impl import generated
     return _cell(generated)
 
 

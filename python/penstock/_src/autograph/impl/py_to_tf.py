@@ -3,15 +3,15 @@ import ast
 
 import gast
 
-from penstock.autograph.impl import conversion
-from penstock.autograph.impl import generated
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import cfg
-from penstock.autograph.pyct import qual_names
-from penstock.autograph.pyct import templates
-from penstock.autograph.pyct import transpiler
-from penstock.autograph.pyct.static_analysis import activity
-from penstock.autograph.pyct.static_analysis import reaching_definitions
+from penstock._src.autograph.impl import conversion
+from penstock._src.autograph.impl import generated
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import cfg
+from penstock._src.autograph.pyct import qual_names
+from penstock._src.autograph.pyct import templates
+from penstock._src.autograph.pyct import transpiler
+from penstock._src.autograph.pyct.static_analysis import activity
+from penstock._src.autograph.pyct.static_analysis import reaching_definitions
 
 
 class PyToTF(transpiler.PyToPy):

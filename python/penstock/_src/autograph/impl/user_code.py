@@ -3,9 +3,9 @@ import contextlib
 import linecache
 import threading
 
-from penstock.framework import errors
-from penstock.framework import stack
-from penstock.framework import tf2
+from penstock._src.graph import errors
+from penstock._src.graph import stack
+from penstock._src.base import tf2
 
 _BUILT_IN = (Exception, AssertionError, AttributeError, LookupError, NameError, NotImplementedError, RuntimeError,
              TypeError, UnboundLocalError, ValueError)

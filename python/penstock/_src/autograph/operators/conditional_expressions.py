@@ -1,6 +1,6 @@
 """a if c else b."""
-from penstock.autograph.operators import control_flow
-from penstock.framework.tensor import Tensor
+from penstock._src.autograph.operators import control_flow
+from penstock._src.graph.tensor import Tensor
 
 
 def if_exp(cond, if_true, if_false, expr_repr):

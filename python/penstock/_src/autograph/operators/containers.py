@@ -1,6 +1,6 @@
 """Lists and dicts among the state of conditionals and loops: they stay the same objects, whatever happens to what is in
 them while branches and bodies are traced."""
-from penstock.util import nest
+from penstock._src.base import nest
 
 
 class Contents:

@@ -4,13 +4,13 @@ State: the variables that a statement changes, as functions that read and set th
 """
 import numpy as np
 
-from penstock.autograph.operators import containers
-from penstock.autograph.operators import variables
-from penstock.framework import conversion
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.framework.tensor import Tensor
-from penstock.util import nest
+from penstock._src.autograph.operators import containers
+from penstock._src.autograph.operators import variables
+from penstock._src.graph import conversion
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import nest
 
 
 _SCALARS = (bool, int, float, str, np.ndarray, np.generic)  # what a loop makes a tensor of
@@ -53,7 +53,7 @@ def _condition(cond, what):
     elif cond.shape.rank == 0:
         return cond
     elif cond.shape.rank is None or all(d in (None, 1) for d in cond.shape.as_list()):
-        from penstock.framework import gen
+        from penstock._src.graph import gen
         return gen.reshape(cond, [])
     raise ValueError(f"condition of {what} expected to be `tf.bool` scalar, got {cond}; {more}to check for None, use "
                      "`is not None`")
@@ -67,7 +67,7 @@ def if_stmt(cond, body, orelse, get_state, set_state, symbol_names=None, nouts=N
 
     Without names: see functional."""
     if nouts is None:
-        from penstock.autograph.operators import functional
+        from penstock._src.autograph.operators import functional
         return functional.if_stmt(cond, body, orelse, get_state, set_state)
     if _symbolic(cond):
         cond = _condition(cond, "if statement")
@@ -81,7 +81,7 @@ def if_stmt(cond, body, orelse, get_state, set_state, symbol_names=None, nouts=N
 
 def tensor_cond(cond, body, orelse, get_state, set_state, symbol_names, nouts):
     """What the first symbols are after one branch or the other, which a tensor chooses."""
-    from penstock.ops import cond as cond_ops
+    from penstock._src.control_flow import cond as cond_ops
     start = get_state()
     contents = containers.Contents(start)
     seen, objects = [], []
@@ -153,7 +153,7 @@ def _in_place(start, results, same):
 
 def _like(pattern, tensor):
     if _is_array(pattern):
-        from penstock.ops import tensor_array_ops
+        from penstock._src.control_flow import tensor_array_ops
         return tensor_array_ops.build_ta_with_new_flow(pattern, tensor)
     return tensor
 
@@ -164,7 +164,7 @@ def _like(pattern, tensor):
 def while_stmt(test, body, get_state, set_state, symbol_names=None, opts=None, init_vars=None, **unused):
     """while test(): body(). With `init_vars`: see functional."""
     if init_vars is not None:
-        from penstock.autograph.operators import functional
+        from penstock._src.autograph.operators import functional
         return functional.while_stmt(test, body, get_state, set_state, init_vars, opts)
     first = test()
     if _symbolic(first):
@@ -187,7 +187,7 @@ def while_stmt(test, body, get_state, set_state, symbol_names=None, opts=None, i
 def _tensor_while(test, body, get_state, set_state, symbol_names, opts, probe=None, began=None):
     """`probe`: what shows of which kind the variables are that only the body gives a value; the body itself if None.
     `began`: whether the last iteration did anything; all do if None."""
-    from penstock.ops import while_loop
+    from penstock._src.control_flow import while_loop
     carried = [i for i, value in enumerate(get_state()) if not _holds_objects(value)]
     if len(carried) < len(symbol_names):  # lists and dicts of objects stay Python's
         def put(values):
@@ -276,9 +276,9 @@ def _holds_objects(value):
 
 def _while_that_must_run(late, start, test, body, get_state, set_state, names, opts, began):
     """A loop that gives the variables `late` their first values: InvalidArgumentError if it ends before it began."""
-    from penstock.framework import gen
-    from penstock.framework import ops
-    from penstock.ops import control_flow_ops
+    from penstock._src.graph import gen
+    from penstock._src.graph import ops
+    from penstock._src.control_flow import control_flow_ops
     ran = [conversion.convert_to_tensor(False)]
 
     def step():
@@ -308,8 +308,8 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
     Their kind is found by building the body once for nothing."""
     if not any(value is None or variables.is_undefined(value) or type(value) is dict for value in start):
         return start, {}, None
-    from penstock.framework import func_graph
-    from penstock.ops import array_ops
+    from penstock._src.function import func_graph
+    from penstock._src.core_ops import array_ops
     contents = containers.Contents(start)
     probe = func_graph.FuncGraph("loop_body")
 
@@ -360,7 +360,7 @@ def _with_probed(start, body, get_state, set_state, names, invariants):
 
 def _zeros_like_inner(tensor):
     """Zeros in this graph of the type and, as far as known, the shape of a tensor of another."""
-    from penstock.ops import array_ops
+    from penstock._src.core_ops import array_ops
     known = () if tensor.shape.rank is None else tensor.shape.as_list()
     return array_ops.zeros([d or 0 for d in known], dtype=tensor.dtype)
 
@@ -439,7 +439,7 @@ def _shape_changed(name, before, after):
 def for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names=None, opts=None, init_vars=None, **unused):
     """for x in iter_: body(x), as long as extra_test() holds. With `init_vars`: see functional."""
     if init_vars is not None:
-        from penstock.autograph.operators import functional
+        from penstock._src.autograph.operators import functional
         return functional.for_stmt(iter_, extra_test, body, get_state, set_state, init_vars, opts)
     if _symbolic(iter_):
         _tensor_for(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
@@ -470,8 +470,8 @@ def _stopped(extra_test):
 
 def _tensor_for(values, extra_test, body, get_state, set_state, symbol_names, opts):
     """Over the rows of a tensor; over a tf.range, without making its tensor."""
-    from penstock.framework import gen
-    from penstock.ops import array_ops
+    from penstock._src.graph import gen
+    from penstock._src.core_ops import array_ops
     if values.op.type == "Range":
         begin, limit, delta = values.op.inputs
         index = [begin]
@@ -497,7 +497,7 @@ def _tensor_for(values, extra_test, body, get_state, set_state, symbol_names, op
 
 def rows_for(count, row, extra_test, body, get_state, set_state, symbol_names, opts):
     """Over row(0) to row(count - 1)."""
-    from penstock.framework import gen
+    from penstock._src.graph import gen
     index, limit = [conversion.convert_to_tensor(0)], conversion.convert_to_tensor(count)
     _counted_for(index, conversion.convert_to_tensor(1), lambda: gen.less(index[0], limit), lambda: row(index[0]),
                  extra_test, body, get_state, set_state, symbol_names, opts)
@@ -506,12 +506,12 @@ def rows_for(count, row, extra_test, body, get_state, set_state, symbol_names, o
 def _counted_for(index, delta, more, item, extra_test, body, get_state, set_state, symbol_names, opts, target=None):
     """As long as `more` and `extra_test` hold, body(item()) and the next index. `target`: the loop's, where that is the
     index."""
-    from penstock.framework import gen
+    from penstock._src.graph import gen
 
     def test():
         if extra_test is None:
             return more()
-        from penstock.autograph.operators import logical
+        from penstock._src.autograph.operators import logical
         return logical.and_(more, extra_test)
 
     def step():
@@ -538,7 +538,7 @@ def iterator_for(iterator, extra_test, body, get_state, set_state, symbol_names,
     def test():
         if extra_test is None:
             return found[0]
-        from penstock.autograph.operators import logical
+        from penstock._src.autograph.operators import logical
         return logical.and_(lambda: found[0], extra_test)
 
     def step():

@@ -1,6 +1,6 @@
 """The operators of control flow for code that passes variables as arguments and results, as version 1.15's conversion
 wrote it. State beside the variables is read and set by functions."""
-from penstock.autograph.operators import control_flow
+from penstock._src.autograph.operators import control_flow
 
 
 class _Variables:

@@ -1,7 +1,7 @@
 """and, or, not, == and != of anything; of tensors, ops."""
-from penstock.framework import gen, tensor_util
-from penstock.framework.mode import mode
-from penstock.framework.tensor import Tensor
+from penstock._src.graph import gen, tensor_util
+from penstock._src.base.mode import mode
+from penstock._src.graph.tensor import Tensor
 
 
 def _symbolic(x):
@@ -21,7 +21,7 @@ def and_(a, b):
     value = _as_bool(value)
     if value._is_eager:
         return gen.logical_and(value, _as_bool(b())) if bool(value) else value
-    from penstock.ops import cond
+    from penstock._src.control_flow import cond
     return cond.cond(value, lambda: _as_bool(b()), lambda: value)
 
 
@@ -33,12 +33,12 @@ def or_(a, b):
     value = _as_bool(value)
     if value._is_eager:
         return value if bool(value) else gen.logical_or(value, _as_bool(b()))
-    from penstock.ops import cond
+    from penstock._src.control_flow import cond
     return cond.cond(value, lambda: value, lambda: _as_bool(b()))
 
 
 def _as_bool(x):
-    from penstock.framework import conversion
+    from penstock._src.graph import conversion
     return conversion.convert_to_tensor(x)
 
 

@@ -1,8 +1,8 @@
 """Python's built-in functions over tensors."""
-from penstock.framework import defaults
-from penstock.framework.tensor import Tensor
-from penstock.util import hooks
-from penstock.util import nest
+from penstock._src.graph import defaults
+from penstock._src.graph.tensor import Tensor
+from penstock._src.base import hooks
+from penstock._src.base import nest
 
 
 def _symbolic(x):
@@ -30,13 +30,13 @@ def len_(s):
         raise ValueError("len requires a non-scalar tensor, got one of shape {}".format(s.shape))
     if s.shape.rank is not None and s.shape.as_list()[0] is not None:
         return s.shape.as_list()[0]
-    from penstock.ops import array_ops
+    from penstock._src.core_ops import array_ops
     return array_ops.shape(s)[0]
 
 
 def _cardinality(dataset):
-    from penstock.framework import gen, ops
-    from penstock.ops import control_flow_ops
+    from penstock._src.graph import gen, ops
+    from penstock._src.control_flow import control_flow_ops
     count = dataset.cardinality()
     known = control_flow_ops.Assert(gen.greater_equal(count, 0), [
         "len requires dataset with definitive and finite cardinality"])
@@ -48,11 +48,11 @@ def range_(start_or_stop, stop=None, step=None):
     """range(); of tensors, tf.range."""
     given = [x for x in (start_or_stop, stop, step) if x is not None]
     if _any_symbolic(given) or any(isinstance(x, Tensor) for x in given):
-        from penstock.ops import math_ops
+        from penstock._src.core_ops import math_ops
         if stop is None:
             start_or_stop, stop = 0, start_or_stop
         if step is None:  # as Python's, empty rather than wrong
-            from penstock.framework import gen
+            from penstock._src.graph import gen
             stop = gen.maximum(start_or_stop, stop)
         return math_ops.range(start_or_stop, stop, 1 if step is None else step)
     return range(*given)
@@ -62,7 +62,7 @@ def abs_(x):
     """abs(); of a dataset, of its elements."""
     if not _datasets([x]):
         return abs(x)
-    from penstock.framework import gen
+    from penstock._src.graph import gen
     return x.map(lambda *element: nest.map_structure(gen.abs, element[0] if len(element) == 1 else element))
 
 
@@ -83,8 +83,8 @@ def int_(x=0, base=10):
 
 
 def _parsed(x, dtype):
-    from penstock.framework import dtypes, gen
-    from penstock.ops import math_ops
+    from penstock._src.graph import dtypes, gen
+    from penstock._src.core_ops import math_ops
     if x.dtype == dtypes.string:
         return gen.string_to_number(x, out_type=dtypes.as_dtype(dtype))
     return math_ops.cast(x, dtypes.as_dtype(dtype))
@@ -123,7 +123,7 @@ def sorted_(iterable, key=None, reverse=False):
     """sorted(); of a tensor of rank one, tf.sort."""
     if not _symbolic(iterable):
         return sorted(iterable, key=key, reverse=reverse)
-    from penstock.ops import array_ops, sort_ops
+    from penstock._src.core_ops import array_ops, sort_ops
     keys = iterable if key is None else _vectorized_map(key, iterable)
     if keys.shape.rank != 1:
         raise ValueError("sort only supports only 1D tensors")
@@ -136,7 +136,7 @@ def sorted_(iterable, key=None, reverse=False):
 def _reduced(name, function):
     def reduced(*args, **kwargs):
         if function in (any, all) and _datasets(args):
-            from penstock.framework import dtypes, gen
+            from penstock._src.graph import dtypes, gen
             spec = args[0].element_spec
             if nest.is_sequence(spec) or spec.shape.rank not in (0, None) or spec.dtype != dtypes.bool:
                 raise ValueError(f'in graph mode, the "{function.__name__}" builtin only supports datasets that return '
@@ -144,14 +144,14 @@ def _reduced(name, function):
             combine = gen.logical_or if function is any else gen.logical_and
             return args[0].reduce(function is all, lambda found, x: combine(found, x))
         if len(args) == 1 and _symbolic(args[0]) and not kwargs:
-            from penstock.ops import math_ops
+            from penstock._src.core_ops import math_ops
             if args[0].shape.rank != 1:
                 raise ValueError(f"{name} only supports tensors of rank 1")
             return getattr(math_ops, name)(args[0], axis=0)
         if name in ("reduce_max", "reduce_min") and len(args) > 1 and _any_symbolic(args):
             if any(isinstance(x, Tensor) and x.shape.rank not in (0, None) for x in args):
                 raise ValueError(f"{function.__name__} of several tensors only supports scalars")
-            from penstock.framework import gen
+            from penstock._src.graph import gen
             combine = gen.maximum if name == "reduce_max" else gen.minimum
             result = args[0]
             for x in args[1:]:
@@ -169,7 +169,7 @@ any_, all_ = _reduced("reduce_any", any), _reduced("reduce_all", all)
 def sum_(values, start=0):
     """sum(); of a tensor, tf.reduce_sum."""
     if _symbolic(values):
-        from penstock.ops import math_ops
+        from penstock._src.core_ops import math_ops
         total = math_ops.reduce_sum(values, axis=0)
         return total if isinstance(start, int) and start == 0 else total + start
     return sum(values, start)

@@ -1,5 +1,5 @@
 """x[i] = y."""
-from penstock.framework.tensor import Tensor
+from penstock._src.graph.tensor import Tensor
 
 
 def set_item(target, key, value):
@@ -13,8 +13,8 @@ def set_item(target, key, value):
 
 
 def _tensor_set_item(target, key, value):
-    from penstock.framework import conversion, gen
-    from penstock.ops import array_ops
+    from penstock._src.graph import conversion, gen
+    from penstock._src.core_ops import array_ops
     key = key if isinstance(key, tuple) else (key,)
     value = conversion.convert_to_tensor(value, dtype=target.dtype)
     indices = array_ops.stack([conversion.convert_to_tensor(k) for k in key])

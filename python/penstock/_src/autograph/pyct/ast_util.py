@@ -3,9 +3,9 @@ import ast
 
 import gast
 
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import parser
-from penstock.autograph.pyct import qual_names
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import parser
+from penstock._src.autograph.pyct import qual_names
 
 
 class CleanCopier:

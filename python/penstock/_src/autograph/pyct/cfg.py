@@ -7,8 +7,8 @@ import collections
 
 import gast
 
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import parser
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import parser
 
 
 class Node:

@@ -1,6 +1,6 @@
 """loader, as version 1 calls it."""
-from penstock.autograph.pyct import loader
-from penstock.autograph.pyct import parser
+from penstock._src.autograph.pyct import loader
+from penstock._src.autograph.pyct import parser
 
 
 def ast_to_source(node, indentation="  "):

@@ -1,8 +1,8 @@
 """Errors of rewritten code, told in the lines of the original."""
 import collections
 
-from penstock.autograph.pyct import origin_info
-from penstock.util import traceback_utils
+from penstock._src.autograph.pyct import origin_info
+from penstock._src.base import traceback_utils
 
 
 class FrameInfo(collections.namedtuple("FrameInfo", (

@@ -3,7 +3,7 @@ import builtins
 import inspect
 import types
 
-from penstock.autograph.pyct.sources import islambda  # noqa: F401
+from penstock._src.autograph.pyct.sources import islambda  # noqa: F401
 
 _BUILTINS = frozenset(map(id, vars(builtins).values()))
 

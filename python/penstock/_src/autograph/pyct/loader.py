@@ -6,8 +6,8 @@ import os
 import sys
 import tempfile
 
-from penstock.autograph.pyct import origin_info
-from penstock.autograph.pyct import parser
+from penstock._src.autograph.pyct import origin_info
+from penstock._src.autograph.pyct import parser
 
 
 def _remove(path):

@@ -1,5 +1,5 @@
 """New names."""
-from penstock.autograph.pyct import qual_names
+from penstock._src.autograph.pyct import qual_names
 
 
 class Namer:

@@ -7,10 +7,10 @@ import tokenize
 
 import gast
 
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import ast_util
-from penstock.autograph.pyct import parser
-from penstock.autograph.pyct import pretty_printer
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import ast_util
+from penstock._src.autograph.pyct import parser
+from penstock._src.autograph.pyct import pretty_printer
 
 
 class LineLocation(collections.namedtuple("LineLocation", ("filename", "lineno"))):

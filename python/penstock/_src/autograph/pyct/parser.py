@@ -5,9 +5,9 @@ import tokenize
 
 import gast
 
-from penstock.autograph.pyct import errors
-from penstock.autograph.pyct import inspect_utils
-from penstock.autograph.pyct import sources
+from penstock._src.autograph.pyct import errors
+from penstock._src.autograph.pyct import inspect_utils
+from penstock._src.autograph.pyct import sources
 
 PY2_PREAMBLE = PY3_PREAMBLE = STANDARD_PREAMBLE = ""
 STANDARD_PREAMBLE_LEN = 0

@@ -2,7 +2,7 @@
 import ast
 import collections
 
-from penstock.autograph.pyct import anno
+from penstock._src.autograph.pyct import anno
 
 
 class CallerMustSetThis:

@@ -8,7 +8,7 @@ import inspect
 import linecache
 import types
 
-from penstock.autograph.pyct import errors
+from penstock._src.autograph.pyct import errors
 
 
 def islambda(function):

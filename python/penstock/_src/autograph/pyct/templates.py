@@ -4,10 +4,10 @@ import textwrap
 
 import gast
 
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import ast_util
-from penstock.autograph.pyct import parser
-from penstock.autograph.pyct import qual_names
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import ast_util
+from penstock._src.autograph.pyct import parser
+from penstock._src.autograph.pyct import qual_names
 
 # Notes that nodes keep when they are put into a gap.
 _KEPT = frozenset((anno.Basic.DIRECTIVES, anno.Basic.EXTRA_LOOP_TEST, anno.Basic.ORIGIN, anno.Basic.SKIP_PROCESSING,

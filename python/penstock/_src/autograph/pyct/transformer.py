@@ -4,11 +4,11 @@ import enum
 
 import gast
 
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import ast_util
-from penstock.autograph.pyct import parser
-from penstock.autograph.pyct import pretty_printer
-from penstock.autograph.pyct import templates
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import ast_util
+from penstock._src.autograph.pyct import parser
+from penstock._src.autograph.pyct import pretty_printer
+from penstock._src.autograph.pyct import templates
 
 
 class AnalysisLevel(enum.IntEnum):

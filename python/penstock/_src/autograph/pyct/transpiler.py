@@ -5,14 +5,14 @@ import types
 
 import gast
 
-from penstock.autograph.pyct import cache
-from penstock.autograph.pyct import inspect_utils
-from penstock.autograph.pyct import loader
-from penstock.autograph.pyct import naming
-from penstock.autograph.pyct import origin_info
-from penstock.autograph.pyct import parser
-from penstock.autograph.pyct import templates
-from penstock.autograph.pyct import transformer
+from penstock._src.autograph.pyct import cache
+from penstock._src.autograph.pyct import inspect_utils
+from penstock._src.autograph.pyct import loader
+from penstock._src.autograph.pyct import naming
+from penstock._src.autograph.pyct import origin_info
+from penstock._src.autograph.pyct import parser
+from penstock._src.autograph.pyct import templates
+from penstock._src.autograph.pyct import transformer
 
 
 class GenericTranspiler:

@@ -2,7 +2,7 @@
 import os
 import sys
 
-from penstock.platform import tf_logging
+from penstock._src.base import tf_logging
 
 VERBOSITY_VAR_NAME = "AUTOGRAPH_VERBOSITY"
 DEFAULT_VERBOSITY = 0

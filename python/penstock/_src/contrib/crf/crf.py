@@ -6,16 +6,16 @@ scores of going from one tag to another.
 """
 import numpy as np
 
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import smart_cond
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import rnn
-from penstock.ops import rnn_cell_impl
-from penstock.ops import variable_scope as vs
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.control_flow import smart_cond
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.layers.rnn import rnn
+from penstock._src.layers.rnn import rnn_cell_impl
+from penstock._src.ops.state import variable_scope as vs
 
 __all__ = ["CrfDecodeBackwardRnnCell", "CrfDecodeForwardRnnCell", "CrfForwardRnnCell", "crf_binary_score",
            "crf_decode", "crf_log_likelihood", "crf_log_norm", "crf_multitag_sequence_score", "crf_sequence_score",

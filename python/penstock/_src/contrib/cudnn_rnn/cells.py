@@ -1,10 +1,10 @@
 """Cells with the variables and the arithmetic of cuDNN's networks, for running on the CPU what was trained by these."""
-from penstock.contrib.rnn.block import LSTMBlockCell
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import rnn_cell_impl
+from penstock._src.contrib.rnn.block import LSTMBlockCell
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.layers.rnn import rnn_cell_impl
 
 CUDNN_RNN_UNIDIRECTION, CUDNN_RNN_BIDIRECTION = "unidirectional", "bidirectional"
 CUDNN_LSTM, CUDNN_GRU, CUDNN_RNN_RELU, CUDNN_RNN_TANH = "lstm", "gru", "rnn_relu", "rnn_tanh"

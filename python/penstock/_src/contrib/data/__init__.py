@@ -1,11 +1,11 @@
 """The used part of tf.contrib.data: what tf.data.experimental has, and three names of its own."""
-from penstock.data.ops.batching import BatchDataset, PaddedBatchDataset
-from penstock.data.ops.dataset_ops import UnaryUnchangedStructureDataset, get_legacy_output_classes, \
+from penstock._src.data.ops.batching import BatchDataset, PaddedBatchDataset
+from penstock._src.data.ops.dataset_ops import UnaryUnchangedStructureDataset, get_legacy_output_classes, \
     get_legacy_output_shapes, get_legacy_output_types
-from penstock.data.ops.mapping import MapDataset
-from penstock.data.util import nest, structure
-from penstock.framework import ops, tensor_shape
-from penstock.util import deprecation
+from penstock._src.data.ops.mapping import MapDataset
+from penstock._src.data.util import nest, structure
+from penstock._src.graph import ops, tensor_shape
+from penstock._src.base import deprecation
 
 
 @deprecation.deprecated(None, "Use `tf.data.Dataset.batch(..., drop_remainder=True)`.")
@@ -43,7 +43,7 @@ def assert_element_shape(expected_shapes):
 
 def _with_shape(part, shape):
     if isinstance(part, ops.Tensor):
-        from penstock.ops import check_ops
+        from penstock._src.control_flow import check_ops
         return check_ops.ensure_shape(part, shape)
     return part
 

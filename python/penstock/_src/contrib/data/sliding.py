@@ -1,8 +1,8 @@
 """Windows that slide over a dataset."""
-from penstock.data.util import nest
-from penstock.framework import dtypes, gen, ops
-from penstock.data.ops.dataset_ops import UnaryDataset, flat_structure
-from penstock.util import deprecation
+from penstock._src.data.util import nest
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.data.ops.dataset_ops import UnaryDataset, flat_structure
+from penstock._src.base import deprecation
 
 
 class _SlideDataset(UnaryDataset):

@@ -1,9 +1,9 @@
 """Strategies and ways to reduce with the arguments that they had in contrib."""
 import collections
 
-from penstock.distribute import cross_device_ops as reductions
-from penstock.distribute import distribution_strategy_context as contexts
-from penstock.distribute import mirrored_strategy
+from penstock._src.distribute import cross_device_ops as reductions
+from penstock._src.distribute import distribution_strategy_context as contexts
+from penstock._src.distribute import mirrored_strategy
 
 DistributeConfig = collections.namedtuple("DistributeConfig", ["train_distribute", "eval_distribute", "remote_cluster"],
                                           defaults=[None, None, None])

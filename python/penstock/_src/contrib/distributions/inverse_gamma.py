@@ -1,7 +1,9 @@
 """The distribution of the reciprocal of a gamma-distributed number."""
-from penstock.framework import constant_op, gen, ops
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, random_ops
-from penstock.ops.distributions import gamma, util
+from penstock._src.graph import constant_op, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.distributions import gamma, util
 
 __all__ = ["InverseGamma", "InverseGammaWithSoftplusConcentrationRate"]
 

@@ -1,9 +1,11 @@
 """Mixtures of any distributions, batches in another shape, draws rounded up, and chains of draws."""
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, tensor_util
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, nn_ops
-from penstock.ops.distributions import categorical, distribution as distribution_lib, util
+from penstock._src.graph import dtypes, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.distributions import categorical, distribution as distribution_lib, util
 
 __all__ = ["Autoregressive", "BatchReshape", "Mixture", "QuantizedDistribution"]
 

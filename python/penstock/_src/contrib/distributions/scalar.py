@@ -3,9 +3,12 @@ import math
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops
-from penstock.ops import array_ops, check_ops, math_ops, nn, random_ops
-from penstock.ops.distributions import distribution, gamma, util
+from penstock._src.graph import constant_op, dtypes, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.nn import nn
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.distributions import distribution, gamma, util
 
 __all__ = ["Binomial", "Cauchy", "Chi2", "Chi2WithAbsDf", "Deterministic", "Geometric", "HalfNormal", "Logistic",
            "NegativeBinomial", "Poisson"]

@@ -1,7 +1,8 @@
 """The scale of vectors, which is given in parts, as a linear operator."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops, check_ops, control_flow_ops
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
 
 __all__ = ["make_diag_scale", "make_tril_scale"]
 
@@ -28,7 +29,7 @@ def make_tril_scale(loc=None, scale_tril=None, scale_diag=None, scale_identity_m
     if scale_tril is None:
         return make_diag_scale(loc, scale_diag, scale_identity_multiplier, shape_hint, validate_args, assert_positive,
                                name)
-    from penstock.ops.linalg import dense
+    from penstock._src.ops.linear_operators import dense
     with ops.name_scope(name, "make_tril_scale", values=[loc, scale_diag, scale_identity_multiplier]):
         tril, diag, multiplier = _tensors(("scale_tril", scale_tril), ("scale_diag", scale_diag),
                                           ("scale_identity_multiplier", scale_identity_multiplier))
@@ -46,7 +47,7 @@ def make_tril_scale(loc=None, scale_tril=None, scale_diag=None, scale_identity_m
 def make_diag_scale(loc=None, scale_diag=None, scale_identity_multiplier=None, shape_hint=None, validate_args=False,
                     assert_positive=False, name=None):
     """`make_tril_scale` without a triangle."""
-    from penstock.ops.linalg import diagonal
+    from penstock._src.ops.linear_operators import diagonal
     with ops.name_scope(name, "make_diag_scale", values=[loc, scale_diag, scale_identity_multiplier]):
         loc, diag, multiplier = _tensors(("loc", loc), ("scale_diag", scale_diag),
                                          ("scale_identity_multiplier", scale_identity_multiplier))
@@ -82,7 +83,7 @@ def low_rank(loc, tril, diag, identity_multiplier, factor, factor_diag, validate
                             validate_args, assert_positive)
     if factor is None:
         return scale
-    from penstock.ops.linalg import updates
+    from penstock._src.ops.linear_operators import updates
     return updates.LinearOperatorLowRankUpdate(
         scale, u=factor, diag_update=factor_diag, is_diag_update_positive=factor_diag is None, is_non_singular=True,
         is_self_adjoint=True, is_positive_definite=True, is_square=True)

@@ -3,10 +3,11 @@ import hashlib
 
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, tensor_util
-from penstock.ops import (array_ops, check_ops, clip_ops, control_flow_ops, init_ops, math_ops, sort_ops, state_ops,
-                          variable_scope)
-from penstock.ops.distributions import normal
+from penstock._src.graph import dtypes, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops, clip_ops, math_ops, sort_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.state import init_ops, state_ops, variable_scope
+from penstock._src.ops.distributions import normal
 
 __all__ = ["SeedStream", "assign_log_moving_mean_exp", "assign_moving_mean_variance", "moving_mean_variance",
            "normal_conjugates_known_scale_posterior", "normal_conjugates_known_scale_predictive", "percentile",

@@ -1,12 +1,13 @@
 """Distributions of what bijectors make of others: vectors with a scale, numbers in bounds or with heavy tails."""
 import numpy as np
 
-from penstock.framework import constant_op, gen, ops
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, special_math_ops
-from penstock.ops.distributions import (distribution as distribution_lib, exponential, kullback_leibler, laplace,
-                                        normal, transformed_distribution, uniform)
-from penstock.contrib.distributions import scales, vectors
-from penstock.contrib.distributions.bijectors import composite, elementwise, matrices
+from penstock._src.graph import constant_op, gen, ops
+from penstock._src.core_ops import array_ops, math_ops, special_math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.distributions import (
+    distribution as distribution_lib, exponential, kullback_leibler, laplace, normal, transformed_distribution, uniform)
+from penstock._src.contrib.distributions import scales, vectors
+from penstock._src.contrib.distributions.bijectors import composite, elementwise, matrices
 
 __all__ = ["ConditionalDistribution", "ConditionalTransformedDistribution", "Kumaraswamy",
            "MultivariateNormalDiagPlusLowRank", "MultivariateNormalDiagWithSoftplusScale",
@@ -107,7 +108,7 @@ class _Scaled(transformed_distribution.TransformedDistribution):
 
 
 def _is_diagonal(scale):
-    from penstock.ops.linalg import diagonal
+    from penstock._src.ops.linear_operators import diagonal
     return isinstance(scale, (diagonal.LinearOperatorDiag, diagonal.LinearOperatorIdentity,
                               diagonal.LinearOperatorScaledIdentity))
 
@@ -149,7 +150,7 @@ class MultivariateNormalTriL(MultivariateNormalLinearOperator):
         parameters = dict(locals())
         if loc is None and scale_tril is None:
             raise ValueError("Must specify one or both of `loc`, `scale_tril`.")
-        from penstock.ops.linalg import dense
+        from penstock._src.ops.linear_operators import dense
         with ops.name_scope(name) as name, ops.name_scope("init", values=[loc, scale_tril]):
             loc = None if loc is None else ops.convert_to_tensor(loc, name="loc")
             if scale_tril is None:

@@ -3,10 +3,12 @@ import math
 
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops, math_ops, nn_ops, random_ops
-from penstock.contrib.distributions import scalar
-from penstock.ops.distributions import categorical, distribution, kullback_leibler, util
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.contrib.distributions import scalar
+from penstock._src.ops.distributions import categorical, distribution, kullback_leibler, util
 
 __all__ = ["ExpRelaxedOneHotCategorical", "Independent", "MixtureSameFamily", "MultivariateNormalDiag",
            "OneHotCategorical", "RelaxedBernoulli", "RelaxedOneHotCategorical", "VectorDeterministic"]
@@ -192,7 +194,7 @@ class MultivariateNormalDiag(_Vectors):
     @property
     def scale(self):
         """The standard deviations as a linear operator."""
-        from penstock.ops.linalg.diagonal import LinearOperatorDiag
+        from penstock._src.ops.linear_operators.diagonal import LinearOperatorDiag
         return LinearOperatorDiag(self._like, is_non_singular=True)
 
     def _sample_n(self, n, seed=None):

@@ -1,9 +1,11 @@
 """Distributions of matrices that are sums of outer products of normal vectors."""
 import math
 
-from penstock.framework import dtypes, gen, ops, tensor_util
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, random_ops
-from penstock.ops.distributions import distribution, util
+from penstock._src.graph import dtypes, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.distributions import distribution, util
 
 __all__ = ["WishartCholesky", "WishartFull"]
 
@@ -13,7 +15,7 @@ class _Wishart(distribution.Distribution):
 
     def __init__(self, df, scale_tril, cholesky_input_output_matrices, validate_args, allow_nan_stats, parameters,
                  name):
-        from penstock.ops.linalg import dense
+        from penstock._src.ops.linear_operators import dense
         with ops.name_scope(name) as name, ops.name_scope("init", values=[df, scale_tril]):
             self._scale_operator = dense.LinearOperatorLowerTriangular(
                 scale_tril, is_non_singular=True, is_positive_definite=True, is_square=True)

@@ -1,17 +1,17 @@
 """Metrics as objects: calling one takes a batch in, `result` gives the value of all batches so far."""
 import re
 
-from penstock.eager import def_function
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import summary_ops_v2 as summary
-from penstock.ops import variable_scope
-from penstock.training.tracking import tracking
+from penstock._src.tf_function import def_function
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.summary import summary_ops_v2 as summary
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.state import tracking
 
 
 class Metric(tracking.AutoTrackable):

@@ -1,18 +1,18 @@
 """K-means as a graph: the first centers, and steps over all points or over batches."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import control_flow_ops
-from penstock.ops import embedding_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_impl
-from penstock.ops import random_ops
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.ops import while_loop as while_lib
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.nn import embedding_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_impl
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.control_flow import while_loop as while_lib
 
 SQUARED_EUCLIDEAN_DISTANCE = "squared_euclidean"
 COSINE_DISTANCE = "cosine"  # 1 - cosine of the angle

@@ -1,5 +1,5 @@
 """What `tf.train` has for looking into checkpoints, with the argument names of `tf.contrib.framework`."""
-from penstock.training import checkpoint_utils
+from penstock._src.checkpoint import checkpoint_utils
 
 
 def load_checkpoint(filepattern):

@@ -1,10 +1,10 @@
 """Variables assigned from checkpoints."""
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.platform import tf_logging as logging
-from penstock.training import py_checkpoint_reader
-from penstock.training import saver as tf_saver
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.base import tf_logging as logging
+from penstock._src.checkpoint import py_checkpoint_reader
+from penstock._src.checkpoint import saver as tf_saver
 
 
 def get_variable_full_name(var):

@@ -1,5 +1,5 @@
 """What there is in a graph."""
-from penstock.framework import ops
+from penstock._src.graph import ops
 
 
 def get_placeholders(graph):

@@ -1,6 +1,6 @@
 """tf.contrib.framework.py_func."""
-from penstock.ops import script_ops
-from penstock.util import nest
+from penstock._src.tf_function import script_ops
+from penstock._src.base import nest
 
 
 def py_func(func, args=(), kwargs=None, output_types=None, output_shapes=None, stateful=True, name=None):

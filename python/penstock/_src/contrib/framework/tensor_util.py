@@ -1,15 +1,15 @@
 """Tensors summed, and checked for their types and shapes."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import sparse_tensor
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import confusion_matrix
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.metrics import confusion_matrix
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
 
 
 def reduce_sum_n(tensors, name=None):

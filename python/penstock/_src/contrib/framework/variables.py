@@ -2,15 +2,15 @@
 import functools
 import re
 
-from penstock.contrib.framework.arg_scope import add_arg_scope
-from penstock.framework import device as tf_device
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import variable_scope
-from penstock.ops import variables
-from penstock.training import training_util
+from penstock._src.contrib.framework.arg_scope import add_arg_scope
+from penstock._src.graph import device as tf_device
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.state import variables
+from penstock._src.checkpoint import training_util
 
 assert_global_step = training_util.assert_global_step
 get_global_step = training_util.get_global_step

@@ -1,9 +1,9 @@
 """Detaching a part of a graph from the rest, connecting two, taking one out."""
-from penstock.contrib.graph_editor import reroute
-from penstock.contrib.graph_editor import select
-from penstock.contrib.graph_editor import subgraph
-from penstock.contrib.graph_editor import util
-from penstock.ops import array_ops
+from penstock._src.contrib.graph_editor import reroute
+from penstock._src.contrib.graph_editor import select
+from penstock._src.contrib.graph_editor import subgraph
+from penstock._src.contrib.graph_editor import util
+from penstock._src.core_ops import array_ops
 
 
 def detach_control_inputs(sgv):

@@ -1,7 +1,7 @@
 """Giving those that use some tensors, or the inputs of views, others."""
-from penstock.contrib.graph_editor import subgraph
-from penstock.contrib.graph_editor import util
-from penstock.framework import ops
+from penstock._src.contrib.graph_editor import subgraph
+from penstock._src.contrib.graph_editor import util
+from penstock._src.graph import ops
 
 # Which side is changed: a swap changes both; a rerouting gives the second's users what the first has.
 _BOTH, _SECOND = (True, True), (False, True)

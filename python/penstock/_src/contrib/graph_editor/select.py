@@ -1,9 +1,9 @@
 """Choosing operations and tensors: by name, by what lies between them, by where they lead."""
 import re
 
-from penstock.contrib.graph_editor import util
-from penstock.framework import ops as framework_ops
-from penstock.ops import op_selector
+from penstock._src.contrib.graph_editor import util
+from penstock._src.graph import ops as framework_ops
+from penstock._src.ops.queues import op_selector
 
 
 def can_be_regex(obj):

@@ -1,9 +1,9 @@
 """A view of a part of a graph, with its inputs and outputs in an order that can be changed."""
 import copy
 
-from penstock.contrib.graph_editor import select
-from penstock.contrib.graph_editor import util
-from penstock.framework import ops as framework_ops
+from penstock._src.contrib.graph_editor import select
+from penstock._src.contrib.graph_editor import util
+from penstock._src.graph import ops as framework_ops
 
 
 def _positions(chosen, ts, repetition):

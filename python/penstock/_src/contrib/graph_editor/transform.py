@@ -1,11 +1,11 @@
 """Copies of parts of a graph, in it or into another, with changes on the way."""
 import copy as copy_module
 
-from penstock.contrib.graph_editor import reroute
-from penstock.contrib.graph_editor import select
-from penstock.contrib.graph_editor import subgraph
-from penstock.contrib.graph_editor import util
-from penstock.framework import ops as framework_ops
+from penstock._src.contrib.graph_editor import reroute
+from penstock._src.contrib.graph_editor import select
+from penstock._src.contrib.graph_editor import subgraph
+from penstock._src.contrib.graph_editor import util
+from penstock._src.graph import ops as framework_ops
 
 
 def replace_t_with_placeholder_handler(info, t):

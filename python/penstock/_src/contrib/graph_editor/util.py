@@ -1,15 +1,15 @@
 """Control outputs, placeholders for tensors, and the corresponding elements of two graphs."""
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops.op_selector import check_graphs as check_graphs
-from penstock.ops.op_selector import concatenate_unique as concatenate_unique
-from penstock.ops.op_selector import get_consuming_ops as get_consuming_ops
-from penstock.ops.op_selector import get_generating_ops as get_generating_ops
-from penstock.ops.op_selector import get_tensors as get_tensors
-from penstock.ops.op_selector import get_unique_graph as get_unique_graph
-from penstock.ops.op_selector import is_iterable as is_iterable
-from penstock.ops.op_selector import make_list_of_op as make_list_of_op
-from penstock.ops.op_selector import make_list_of_t as make_list_of_t
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.queues.op_selector import check_graphs as check_graphs
+from penstock._src.ops.queues.op_selector import concatenate_unique as concatenate_unique
+from penstock._src.ops.queues.op_selector import get_consuming_ops as get_consuming_ops
+from penstock._src.ops.queues.op_selector import get_generating_ops as get_generating_ops
+from penstock._src.ops.queues.op_selector import get_tensors as get_tensors
+from penstock._src.ops.queues.op_selector import get_unique_graph as get_unique_graph
+from penstock._src.ops.queues.op_selector import is_iterable as is_iterable
+from penstock._src.ops.queues.op_selector import make_list_of_op as make_list_of_op
+from penstock._src.ops.queues.op_selector import make_list_of_t as make_list_of_t
 
 _PREFIX = "geph"
 

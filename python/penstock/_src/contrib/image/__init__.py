@@ -1,10 +1,10 @@
 """tf.contrib.image: images moved, turned and warped by projective transforms."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import math_ops
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
 
 _IMAGE_TYPES = frozenset([dtypes.uint8, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32, dtypes.float64])
 

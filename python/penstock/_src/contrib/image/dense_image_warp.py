@@ -1,12 +1,12 @@
 """Images whose pixels are taken from where a flow field points."""
 import numpy as np
 
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import math_ops
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.core_ops import math_ops
 
 __all__ = ["dense_image_warp"]
 

@@ -1,16 +1,16 @@
 """tf.contrib.layers.batch_norm: tf.layers' layer where it serves, else built here."""
-from penstock.contrib.framework import variables
-from penstock.contrib.framework.arg_scope import add_arg_scope
-from penstock.contrib.layers import utils
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.layers import normalization
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import nn_impl
-from penstock.ops import variable_scope
-from penstock.training import moving_averages
+from penstock._src.contrib.framework import variables
+from penstock._src.contrib.framework.arg_scope import add_arg_scope
+from penstock._src.contrib.layers import utils
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.layers import normalization
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.nn import nn_impl
+from penstock._src.ops.state import variable_scope
+from penstock._src.training import moving_averages
 
 
 @add_arg_scope

@@ -1,12 +1,12 @@
 """Sequences of symbols as vectors."""
-from penstock.contrib.framework import variables
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import sparse_tensor
-from penstock.ops import array_ops
-from penstock.ops import embedding_ops
-from penstock.ops import math_ops
-from penstock.ops import variable_scope as vs
+from penstock._src.contrib.framework import variables
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.nn import embedding_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import variable_scope as vs
 
 __all__ = ["bow_encoder", "embed_sequence", "embedding_lookup_unique"]
 

@@ -1,8 +1,8 @@
 """Initializers scaled by the number of inputs and outputs."""
 import math
 
-from penstock.framework import dtypes
-from penstock.ops import random_ops
+from penstock._src.graph import dtypes
+from penstock._src.ops.random import random_ops
 
 
 def xavier_initializer(uniform=True, seed=None, dtype=dtypes.float32):

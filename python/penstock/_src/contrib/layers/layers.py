@@ -1,29 +1,29 @@
 """tf.contrib.layers: layers as functions, with normalizer and activation, in variable scopes of their own."""
 import functools
 
-from penstock.contrib.framework import variables
-from penstock.contrib.framework.arg_scope import add_arg_scope
-from penstock.contrib.layers import initializers
-from penstock.contrib.layers import utils
-from penstock.contrib.layers.batch_norm import batch_norm
-from penstock.contrib.layers.pooling import (  # noqa: F401  (these and the next: TensorFlow's module has them too)
+from penstock._src.contrib.framework import variables
+from penstock._src.contrib.framework.arg_scope import add_arg_scope
+from penstock._src.contrib.layers import initializers
+from penstock._src.contrib.layers import utils
+from penstock._src.contrib.layers.batch_norm import batch_norm
+from penstock._src.contrib.layers.pooling import (  # noqa: F401  (these and the next: TensorFlow's module has them too)
     avg_pool2d, avg_pool3d, max_pool2d, max_pool3d, pool)
-from penstock.contrib.layers.reshaping import (  # noqa: F401
+from penstock._src.contrib.layers.reshaping import (  # noqa: F401
     dense_to_sparse, images_to_sequence, maxout, scale_gradient, sequence_to_images, spatial_softmax, unit_norm)
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.layers import convolutional as convolutional_layers
-from penstock.layers import core as core_layers
-from penstock.layers.convolutional_separable import SeparableConv2D
-from penstock.layers.convolutional_transpose import Conv2DTranspose
-from penstock.layers.convolutional_transpose import Conv3DTranspose
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_impl
-from penstock.ops import nn_ops
-from penstock.ops import variable_scope
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.layers import convolutional as convolutional_layers
+from penstock._src.layers import core as core_layers
+from penstock._src.layers.convolutional_separable import SeparableConv2D
+from penstock._src.layers.convolutional_transpose import Conv2DTranspose
+from penstock._src.layers.convolutional_transpose import Conv3DTranspose
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_impl
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import variable_scope
 
 DATA_FORMAT_NCHW = utils.DATA_FORMAT_NCHW
 DATA_FORMAT_NHWC = utils.DATA_FORMAT_NHWC

@@ -1,14 +1,14 @@
 """Normalization within each example: of each channel, or of groups of channels."""
-from penstock.contrib.framework import variables
-from penstock.contrib.framework.arg_scope import add_arg_scope
-from penstock.contrib.layers import utils
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import nn
-from penstock.ops import variable_scope as vs
+from penstock._src.contrib.framework import variables
+from penstock._src.contrib.framework.arg_scope import add_arg_scope
+from penstock._src.contrib.layers import utils
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.nn import nn
+from penstock._src.ops.state import variable_scope as vs
 
 __all__ = ["group_norm", "instance_norm"]
 

@@ -1,31 +1,31 @@
 """tf.contrib.layers.optimize_loss: a training step with learning rate, clipping, noise and summaries in one call."""
-from penstock.contrib.framework import variables as contrib_variables
-from penstock.contrib.training.training import of_values
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import graph_keys
-from penstock.framework import indexed_slices
-from penstock.framework import ops
-from penstock.framework import tensor
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import clip_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import random_ops
-from penstock.ops import variable_scope as vs
-from penstock.ops import variables as tf_variables
-from penstock.summaries import summary
-from penstock.training import adagrad
-from penstock.training import adam
-from penstock.training import ftrl
-from penstock.training import gradient_descent
-from penstock.training import momentum
-from penstock.training import moving_averages
-from penstock.training import optimizer as tf_optimizer
-from penstock.training import rmsprop
-from penstock.training import training_util
+from penstock._src.contrib.framework import variables as contrib_variables
+from penstock._src.contrib.training.training import of_values
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import graph_keys
+from penstock._src.graph import indexed_slices
+from penstock._src.graph import ops
+from penstock._src.graph import tensor
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.core_ops import clip_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.ops.state import variables as tf_variables
+from penstock._src.summary import summary
+from penstock._src.training import adagrad
+from penstock._src.training import adam
+from penstock._src.training import ftrl
+from penstock._src.training import gradient_descent
+from penstock._src.training import momentum
+from penstock._src.training import moving_averages
+from penstock._src.training import optimizer as tf_optimizer
+from penstock._src.training import rmsprop
+from penstock._src.checkpoint import training_util
 
 __all__ = ["OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "adaptive_clipping_fn", "optimize_loss"]
 

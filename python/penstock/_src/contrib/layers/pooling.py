@@ -1,9 +1,9 @@
 """Maxima and averages over windows."""
-from penstock.contrib.framework.arg_scope import add_arg_scope
-from penstock.contrib.layers import utils
-from penstock.framework import ops
-from penstock.layers import pooling as pooling_layers
-from penstock.ops import nn_pool
+from penstock._src.contrib.framework.arg_scope import add_arg_scope
+from penstock._src.contrib.layers import utils
+from penstock._src.graph import ops
+from penstock._src.layers import pooling as pooling_layers
+from penstock._src.ops.nn import nn_pool
 
 
 def _pool(inputs, layer_class, name, kernel_size, stride, padding, data_format, outputs_collections, scope):

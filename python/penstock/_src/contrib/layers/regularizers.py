@@ -1,11 +1,11 @@
 """Regularizers: functions of weights whose results are added to the loss."""
 import numbers
 
-from penstock.framework import constant_op
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import math_ops
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import constant_op
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import math_ops
+from penstock._src.base import tf_logging as logging
 
 
 def _checked_scale(scale):

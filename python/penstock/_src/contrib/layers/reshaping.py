@@ -1,18 +1,18 @@
 """Layers that rearrange or normalize what they get, most of them without a variable."""
-from penstock.contrib.framework import variables
-from penstock.contrib.framework.arg_scope import add_arg_scope
-from penstock.contrib.layers import utils
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import function
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import sparse_tensor
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import variable_scope
+from penstock._src.contrib.framework import variables
+from penstock._src.contrib.framework.arg_scope import add_arg_scope
+from penstock._src.contrib.layers import utils
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.function import function
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import variable_scope
 
 
 @add_arg_scope

@@ -2,12 +2,12 @@
 import functools
 import re
 
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import graph_keys
-from penstock.framework import ops
-from penstock.ops import math_ops
-from penstock.summaries import summary
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import graph_keys
+from penstock._src.graph import ops
+from penstock._src.core_ops import math_ops
+from penstock._src.summary import summary
 
 __all__ = ["summarize_activation", "summarize_activations", "summarize_biases", "summarize_collection",
            "summarize_tensor", "summarize_tensors", "summarize_variables", "summarize_weights"]

@@ -1,12 +1,12 @@
 """Named outputs in collections, and what the layers here share."""
 import collections
 
-from penstock.framework import ops
-from penstock.framework import tensor_util
-from penstock.ops import cond as cond_lib
-from penstock.ops import partitioned_variable
-from penstock.ops import variables
-from penstock.contrib.framework import variables as contrib_variables
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_util
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.ops.state import partitioned_variable
+from penstock._src.ops.state import variables
+from penstock._src.contrib.framework import variables as contrib_variables
 
 DATA_FORMAT_NCHW = "NCHW"
 DATA_FORMAT_NHWC = "NHWC"

@@ -5,14 +5,14 @@ import math
 import os
 import time
 
-from penstock.estimator import estimator as estimator_lib
-from penstock.framework import ops
-from penstock.platform import tf_logging as logging
-from penstock.training import basic_session_run_hooks as hooks_lib
-from penstock.training import checkpoint_management
-from penstock.training import server_lib
-from penstock.training import session_run_hook
-from penstock.util import compat
+from penstock._src.estimator import estimator as estimator_lib
+from penstock._src.graph import ops
+from penstock._src.base import tf_logging as logging
+from penstock._src.training import basic_session_run_hooks as hooks_lib
+from penstock._src.checkpoint import checkpoint_management
+from penstock._src.session import server_lib
+from penstock._src.training import session_run_hook
+from penstock._src.base import compat
 
 _WAIT_OF_WORKERS = 5  # seconds between the starts of two workers,
 _LONGEST_WAIT = 60  # at most

@@ -1,7 +1,7 @@
 """tf.contrib.learn.learn_runner: runs what this task of a cluster has to do in an Experiment."""
-from penstock.contrib.learn import run_config as run_config_lib
-from penstock.contrib.learn.experiment import Experiment
-from penstock.contrib.training import hparam
+from penstock._src.contrib.learn import run_config as run_config_lib
+from penstock._src.contrib.learn.experiment import Experiment
+from penstock._src.contrib.training import hparam
 
 
 def run(experiment_fn, output_dir=None, schedule=None, run_config=None, hparams=None):

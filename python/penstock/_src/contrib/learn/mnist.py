@@ -9,8 +9,8 @@ import os
 
 import numpy as np
 
-from penstock.framework import dtypes
-from penstock.framework import random_seed
+from penstock._src.graph import dtypes
+from penstock._src.graph import random_seed
 
 Datasets = collections.namedtuple("Datasets", ["train", "validation", "test"])
 

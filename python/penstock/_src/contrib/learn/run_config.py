@@ -2,9 +2,9 @@
 import json
 import os
 
-from penstock.estimator import run_config
+from penstock._src.estimator import run_config
 from penstock.proto import config_pb2
-from penstock.training import server_lib
+from penstock._src.session import server_lib
 
 _USE_DEFAULT = 0
 # What may differ between a configuration and the one that its estimator has.

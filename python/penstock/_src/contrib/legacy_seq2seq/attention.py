@@ -1,20 +1,20 @@
 """Decoders that attend to an encoder's outputs."""
 import copy
 
-from penstock.contrib.legacy_seq2seq.decoder import check_projection
-from penstock.contrib.legacy_seq2seq.decoder import cond_on_feed_previous
-from penstock.contrib.legacy_seq2seq.decoder import feed_previous_function
-from penstock.contrib.rnn import wrappers
-from penstock.contrib.rnn.linear import Linear
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import embedding_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import rnn
-from penstock.ops import variable_scope as vs
-from penstock.util import nest
+from penstock._src.contrib.legacy_seq2seq.decoder import check_projection
+from penstock._src.contrib.legacy_seq2seq.decoder import cond_on_feed_previous
+from penstock._src.contrib.legacy_seq2seq.decoder import feed_previous_function
+from penstock._src.contrib.rnn import wrappers
+from penstock._src.contrib.rnn.linear import Linear
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.nn import embedding_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.layers.rnn import rnn
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.base import nest
 
 
 def attention_decoder(decoder_inputs, initial_state, attention_states, cell, output_size=None, num_heads=1,

@@ -1,12 +1,12 @@
 """Decoders without attention, and what all decoders share."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import cond
-from penstock.ops import embedding_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import variable_scope as vs
-from penstock.util import nest
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.control_flow import cond
+from penstock._src.ops.nn import embedding_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.base import nest
 
 
 def feed_previous_function(embedding, output_projection=None, update_embedding=True):

@@ -1,9 +1,9 @@
 """Losses of lists of logits, one entry for each time step."""
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import variable_scope as vs
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import variable_scope as vs
 
 
 def sequence_loss_by_example(logits, targets, weights, average_across_timesteps=True, softmax_loss_function=None,

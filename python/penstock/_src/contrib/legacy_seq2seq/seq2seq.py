@@ -1,23 +1,23 @@
 """Encoders and decoders of lists of inputs, one [batch] or [batch, depth] tensor for each time step."""
 import copy
 
-from penstock.contrib.legacy_seq2seq.attention import attention_decoder
-from penstock.contrib.legacy_seq2seq.attention import embedding_attention_decoder
-from penstock.contrib.legacy_seq2seq.attention import embedding_attention_seq2seq
-from penstock.contrib.legacy_seq2seq.decoder import check_projection
-from penstock.contrib.legacy_seq2seq.decoder import cond_on_feed_previous
-from penstock.contrib.legacy_seq2seq.decoder import embedding_rnn_decoder
-from penstock.contrib.legacy_seq2seq.decoder import feed_previous_function
-from penstock.contrib.legacy_seq2seq.decoder import rnn_decoder
-from penstock.contrib.legacy_seq2seq.loss import model_with_buckets
-from penstock.contrib.legacy_seq2seq.loss import sequence_loss
-from penstock.contrib.legacy_seq2seq.loss import sequence_loss_by_example
-from penstock.contrib.rnn import wrappers
-from penstock.framework import dtypes
-from penstock.ops import embedding_ops
-from penstock.ops import rnn
-from penstock.ops import rnn_cell_impl
-from penstock.ops import variable_scope as vs
+from penstock._src.contrib.legacy_seq2seq.attention import attention_decoder
+from penstock._src.contrib.legacy_seq2seq.attention import embedding_attention_decoder
+from penstock._src.contrib.legacy_seq2seq.attention import embedding_attention_seq2seq
+from penstock._src.contrib.legacy_seq2seq.decoder import check_projection
+from penstock._src.contrib.legacy_seq2seq.decoder import cond_on_feed_previous
+from penstock._src.contrib.legacy_seq2seq.decoder import embedding_rnn_decoder
+from penstock._src.contrib.legacy_seq2seq.decoder import feed_previous_function
+from penstock._src.contrib.legacy_seq2seq.decoder import rnn_decoder
+from penstock._src.contrib.legacy_seq2seq.loss import model_with_buckets
+from penstock._src.contrib.legacy_seq2seq.loss import sequence_loss
+from penstock._src.contrib.legacy_seq2seq.loss import sequence_loss_by_example
+from penstock._src.contrib.rnn import wrappers
+from penstock._src.graph import dtypes
+from penstock._src.ops.nn import embedding_ops
+from penstock._src.layers.rnn import rnn
+from penstock._src.layers.rnn import rnn_cell_impl
+from penstock._src.ops.state import variable_scope as vs
 
 __all__ = ["attention_decoder", "basic_rnn_seq2seq", "embedding_attention_decoder", "embedding_attention_seq2seq",
            "embedding_rnn_decoder", "embedding_rnn_seq2seq", "embedding_tied_rnn_seq2seq", "model_with_buckets",

@@ -1,8 +1,8 @@
-"""tf.contrib.lookup: its own tables, and `mapping` for the list of words; the rest is penstock.ops.lookup_ops."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework.conversion import executing_eagerly
-from penstock.ops import lookup_ops
+"""tf.contrib.lookup: its own tables, and `mapping` for the list of words; the rest is ops/lookup/lookup_ops.py."""
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph.conversion import executing_eagerly
+from penstock._src.ops.lookup import lookup_ops
 
 
 class HashTable(lookup_ops.InitializableLookupTableBaseV1):

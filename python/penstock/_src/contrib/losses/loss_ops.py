@@ -2,15 +2,15 @@
 
 Unlike those of tf.losses, weights of shape [batch_size] weigh whole samples, whatever a sample's shape.
 """
-from penstock.contrib.framework.arg_scope import add_arg_scope
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import nn
-from penstock.ops.losses import util
-from penstock.ops.losses.util import get_losses, get_regularization_losses, get_total_loss  # noqa: F401
-from penstock.util.deprecation import deprecated_argument_lookup
+from penstock._src.contrib.framework.arg_scope import add_arg_scope
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn
+from penstock._src.ops.metrics import util
+from penstock._src.ops.metrics.util import get_losses, get_regularization_losses, get_total_loss  # noqa: F401
+from penstock._src.base.deprecation import deprecated_argument_lookup
 
 
 def _require_rank(tensor, name):

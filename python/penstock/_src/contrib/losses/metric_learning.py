@@ -1,6 +1,9 @@
 """tf.contrib.losses.metric_learning: losses of embeddings, which bring examples of one label near to each other."""
-from penstock.framework import dtypes, gen, ops, sparse_tensor
-from penstock.ops import array_ops, logging_ops, math_ops, nn_ops, sparse_ops
+from penstock._src.graph import dtypes, gen, ops, sparse_tensor
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.lookup import logging_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.sparse import sparse_ops
 
 __all__ = ["contrastive_loss", "lifted_struct_loss", "npairs_loss", "npairs_loss_multilabel", "triplet_semihard_loss"]
 

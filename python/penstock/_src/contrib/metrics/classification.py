@@ -1,11 +1,11 @@
 """Accuracy of one batch; how often the label is among the best k."""
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.ops import math_ops
-from penstock.ops import metrics
-from penstock.ops import metrics_base
-from penstock.ops import nn_ops
-from penstock.ops import variable_scope
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.metrics import metrics
+from penstock._src.ops.metrics import metrics_base
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import variable_scope
 
 
 def accuracy(predictions, labels, weights=None, name=None):

@@ -1,15 +1,15 @@
 """Streaming covariances and correlations, and values of all batches one behind the other."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import metrics_base
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.ops import weights_broadcast_ops
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.metrics import metrics_base
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.metrics import weights_broadcast_ops
 
 
 def count(values, weights=None, metrics_collections=None, updates_collections=None, name=None):

@@ -1,7 +1,7 @@
 """tf.contrib.metrics.streaming_*: tf.metrics with the predictions before the labels."""
 import inspect
 
-from penstock.ops import metrics
+from penstock._src.ops.metrics import metrics
 
 # streaming_NAME is tf.metrics' function of that name, or of the one behind "=".
 _SWAPPED = """

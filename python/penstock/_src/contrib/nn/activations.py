@@ -1,13 +1,13 @@
 """Dropout that keeps mean and variance, and a softplus of adjustable sharpness."""
 import numbers
 
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import custom_gradient
-from penstock.ops import math_ops
-from penstock.ops import random_ops
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.gradient import custom_gradient
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.random import random_ops
 
 _DROPPED = -1.7580993408473766  # what SELU tends to at minus infinity
 

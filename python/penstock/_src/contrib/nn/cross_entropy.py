@@ -1,5 +1,5 @@
 """The losses of logits and labels with their first two arguments the other way round."""
-from penstock.ops import nn_ops
+from penstock._src.ops.nn import nn_ops
 
 
 def deprecated_flipped_softmax_cross_entropy_with_logits(logits, labels, dim=-1, name=None):

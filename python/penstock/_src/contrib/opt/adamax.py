@@ -1,11 +1,11 @@
 """AdaMax (Kingma and Ba, 2014): Adam with the largest gradient of late in place of the mean square."""
-from penstock.contrib.opt import sparse_rows
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.training.optimizer import GRAD
+from penstock._src.contrib.opt import sparse_rows
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.training.optimizer import GRAD
 
 
 class AdaMaxOptimizer(sparse_rows.SparseRowsAdam):

@@ -1,9 +1,9 @@
 """Adam that leaves the means of rows alone that a sparse gradient does not name."""
-from penstock.contrib.opt import sparse_rows
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
+from penstock._src.contrib.opt import sparse_rows
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
 
 
 class LazyAdamOptimizer(sparse_rows.SparseRowsAdam):

@@ -1,12 +1,12 @@
 """An optimizer whose saver swaps the variables with their averages."""
-from penstock.framework import ops
-from penstock.ops import control_flow_ops
-from penstock.ops import partitioned_variable
-from penstock.ops import variables
-from penstock.training import moving_averages
-from penstock.training import optimizer
-from penstock.training import saver
-from penstock.training.saving import saveable_object_util
+from penstock._src.graph import ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import partitioned_variable
+from penstock._src.ops.state import variables
+from penstock._src.training import moving_averages
+from penstock._src.training import optimizer
+from penstock._src.checkpoint import saver
+from penstock._src.checkpoint import saveable_object_util
 
 
 class MovingAverageOptimizer(optimizer.Optimizer):

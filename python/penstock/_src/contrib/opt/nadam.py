@@ -1,9 +1,9 @@
 """Nadam (Dozat, 2015): Adam with Nesterov's momentum."""
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.training import adam
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.training import adam
 
 
 class NadamOptimizer(adam.AdamOptimizer):

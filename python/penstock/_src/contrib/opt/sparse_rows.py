@@ -1,8 +1,8 @@
 """Updates of those rows only that a sparse gradient names."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import state_ops
-from penstock.training import adam
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.ops.state import state_ops
+from penstock._src.training import adam
 
 
 class SparseRowsAdam(adam.AdamOptimizer):

@@ -1,12 +1,12 @@
 """An optimizer that keeps the norms of variables small."""
 import contextlib
 
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import clip_ops
-from penstock.ops import control_flow_ops
-from penstock.platform import tf_logging as logging
-from penstock.training import optimizer
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import clip_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.base import tf_logging as logging
+from penstock._src.training import optimizer
 
 
 class VariableClippingOptimizer(optimizer.Optimizer):

@@ -1,12 +1,12 @@
 """Optimizers with weight decay apart from the gradient (Loshchilov and Hutter, 2017)."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import state_ops
-from penstock.training import adam
-from penstock.training import momentum as momentum_opt
-from penstock.training import optimizer
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.training import adam
+from penstock._src.training import momentum as momentum_opt
+from penstock._src.training import optimizer
 
 
 class DecoupledWeightDecayExtension:

@@ -1,11 +1,11 @@
 """tf.contrib.predictor: a model as a function from a dict of arrays to a dict of arrays."""
-from penstock.client import session as client
-from penstock.estimator import mode_keys
-from penstock.framework import ops
-from penstock.platform import tf_logging as logging
-from penstock.saved_models import loader_impl
-from penstock.saved_models import signature_constants
-from penstock.training import monitored_session
+from penstock._src.session import session as client
+from penstock._src.estimator import mode_keys
+from penstock._src.graph import ops
+from penstock._src.base import tf_logging as logging
+from penstock._src.saved_model import loader_impl
+from penstock._src.saved_model import signature_constants
+from penstock._src.training import monitored_session
 
 
 class Predictor:

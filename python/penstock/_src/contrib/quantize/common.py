@@ -1,12 +1,12 @@
 """Where batch norms are, other inputs for operations, and the counter of steps that delays quantization."""
 import re
 
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
 
 SKIPPED_PREFIXES = ("gradients/", "RMSProp/", "Adagrad/", "Const_", "HistogramSummary", "ScalarSummary")
 _STEP = "fake_quantization_step"

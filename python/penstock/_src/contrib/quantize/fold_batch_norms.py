@@ -5,17 +5,17 @@ batch, and the result is corrected to what the batch's own mean and variance wou
 """
 import collections
 
-from penstock.contrib.layers import utils
-from penstock.contrib.quantize import common
-from penstock.contrib.quantize.graph_matcher import GraphMatcher, OneofPattern, OpTypePattern
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_impl
-from penstock.ops import nn_ops
-from penstock.platform import tf_logging
+from penstock._src.contrib.layers import utils
+from penstock._src.contrib.quantize import common
+from penstock._src.contrib.quantize.graph_matcher import GraphMatcher, OneofPattern, OpTypePattern
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_impl
+from penstock._src.ops.nn import nn_ops
+from penstock._src.base import tf_logging
 from penstock.proto import attr_value_pb2
 
 # A batch norm: what it takes, the averages that its batch's mean and variance move, and by which decay they do.
@@ -28,7 +28,7 @@ def FoldBatchNorms(graph, is_training, freeze_batch_norm_delay=None):  # noqa: N
 
     freeze_batch_norm_delay: the step from which on the moving averages are used, None for never.
     """
-    from penstock.contrib.quantize import unfused_batch_norms
+    from penstock._src.contrib.quantize import unfused_batch_norms
     for norm in _find_fused(graph):
         _fold_fused(graph, norm, freeze_batch_norm_delay)
     unfused_batch_norms.fold(graph, is_training, freeze_batch_norm_delay)

@@ -1,5 +1,5 @@
 """Who uses which tensor."""
-from penstock.contrib.quantize import common
+from penstock._src.contrib.quantize import common
 
 
 class InputToOps:

@@ -1,11 +1,11 @@
 """Quantization of a tensor to a range that is learned: that of the last batch, or a moving average."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.training import moving_averages
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.training import moving_averages
 
 _REDUCED = {1: None, 2: [0], 4: [0, 1, 2]}  # axes of a tensor with that many, for a range of each channel
 

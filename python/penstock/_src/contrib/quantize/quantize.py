@@ -1,14 +1,14 @@
 """Which weights and activations of a graph are quantized, and how that is put in."""
 import collections
 
-from penstock.contrib.quantize import common
-from penstock.contrib.quantize import input_to_ops
-from penstock.contrib.quantize import quant_ops
-from penstock.contrib.quantize.graph_matcher import GraphMatcher, OneofPattern, OpTypePattern
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import cond as cond_lib
-from penstock.platform import tf_logging
+from penstock._src.contrib.quantize import common
+from penstock._src.contrib.quantize import input_to_ops
+from penstock._src.contrib.quantize import quant_ops
+from penstock._src.contrib.quantize.graph_matcher import GraphMatcher, OneofPattern, OpTypePattern
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.base import tf_logging
 
 _LAYERS = "Conv2D|MatMul|DepthwiseConv2dNative"
 _ADDS = "Add|AddV2"

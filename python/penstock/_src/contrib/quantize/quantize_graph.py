@@ -1,7 +1,7 @@
 """Rewriting graphs for quantization: folding of batch norms, then a range for weights and activations."""
-from penstock.contrib.quantize import fold_batch_norms
-from penstock.contrib.quantize import quantize
-from penstock.framework import ops
+from penstock._src.contrib.quantize import fold_batch_norms
+from penstock._src.contrib.quantize import quantize
+from penstock._src.graph import ops
 
 
 def create_training_graph(input_graph=None, quant_delay=0):

@@ -1,14 +1,14 @@
 """Folding of batch norms of single operations, which are found by the names that tf.contrib.layers gives them."""
 import re
 
-from penstock.contrib.quantize import common
-from penstock.contrib.quantize import input_to_ops
-from penstock.contrib.quantize.fold_batch_norms import Norm, clone_layer, corrections_of
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import variable_scope
+from penstock._src.contrib.quantize import common
+from penstock._src.contrib.quantize import input_to_ops
+from penstock._src.contrib.quantize.fold_batch_norms import Norm, clone_layer, corrections_of
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import variable_scope
 
 _ACTIVATIONS = ("Relu6", "Relu", "Identity")
 

@@ -1,13 +1,13 @@
 """Recurrent cells of which a step, or a whole sequence of steps, is one op."""
 import abc
 
-from penstock.framework import dtypes, gen, ops, tensor_shape
-from penstock.layers import base as base_layer
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops.rnn_cell_impl import LSTMStateTuple, LayerRNNCell
-from penstock.util.deprecation import deprecated_args
+from penstock._src.graph import dtypes, gen, ops, tensor_shape
+from penstock._src.layers import base as base_layer
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.layers.rnn.rnn_cell_impl import LSTMStateTuple, LayerRNNCell
+from penstock._src.base.deprecation import deprecated_args
 
 
 def _add_lstm_variables(layer, input_size, units, peephole):

@@ -1,14 +1,14 @@
 """Cells of recurrent networks beyond the usual ones."""
-from penstock.contrib.layers import layers
-from penstock.contrib.rnn.linear import Linear
-from penstock.framework import gen
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import variable_scope as vs
-from penstock.ops.rnn_cell_impl import LSTMStateTuple, LayerRNNCell, RNNCell
+from penstock._src.contrib.layers import layers
+from penstock._src.contrib.rnn.linear import Linear
+from penstock._src.graph import gen
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.layers.rnn.rnn_cell_impl import LSTMStateTuple, LayerRNNCell, RNNCell
 
 sigmoid, tanh = math_ops.sigmoid, math_ops.tanh
 

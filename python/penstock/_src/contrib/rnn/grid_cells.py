@@ -1,15 +1,15 @@
 """LSTMs that run over the frequencies of each step's inputs as well as over time."""
 import collections
 
-from penstock.contrib.rnn.lstm_cells import sharded
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import clip_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import variable_scope as vs
-from penstock.ops.rnn_cell_impl import RNNCell
+from penstock._src.contrib.rnn.lstm_cells import sharded
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import clip_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.layers.rnn.rnn_cell_impl import RNNCell
 
 sigmoid, tanh = math_ops.sigmoid, math_ops.tanh
 

@@ -1,9 +1,9 @@
 """The affine map that cells of contrib share."""
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import variable_scope as vs
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import variable_scope as vs
 
 
 class Linear:

@@ -1,17 +1,17 @@
 """Kinds of LSTMs: with coupled gates, with a rhythm, in groups, and with units that are independent of each other."""
-from penstock.contrib.layers import layers
-from penstock.contrib.rnn.linear import Linear
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import clip_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import random_ops
-from penstock.ops import variable_scope as vs
-from penstock.ops.rnn_cell_impl import LSTMStateTuple, LayerRNNCell, RNNCell
+from penstock._src.contrib.layers import layers
+from penstock._src.contrib.rnn.linear import Linear
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import clip_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.layers.rnn.rnn_cell_impl import LSTMStateTuple, LayerRNNCell, RNNCell
 
 sigmoid, tanh = math_ops.sigmoid, math_ops.tanh
 

@@ -1,10 +1,10 @@
 """Stacked bidirectional networks, and cells that take whole sequences."""
 import abc
 
-from penstock.ops import array_ops
-from penstock.ops import rnn
-from penstock.ops import variable_scope as vs
-from penstock.ops.rnn_dynamic import transpose_batch_time  # noqa: F401
+from penstock._src.core_ops import array_ops
+from penstock._src.layers.rnn import rnn
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.layers.rnn.rnn_dynamic import transpose_batch_time  # noqa: F401
 
 
 def best_effort_input_batch_size(flat_input):

@@ -1,15 +1,15 @@
 """LSTMs with layer normalization of the gates, and with normalized weights."""
-from penstock.contrib.rnn.linear import Linear
-from penstock.contrib.rnn.lstm_cells import ProjectedLSTMCell, input_size, normalized
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import clip_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_impl
-from penstock.ops import nn_ops
-from penstock.ops import variable_scope as vs
-from penstock.ops.rnn_cell_impl import LSTMStateTuple
+from penstock._src.contrib.rnn.linear import Linear
+from penstock._src.contrib.rnn.lstm_cells import ProjectedLSTMCell, input_size, normalized
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import clip_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_impl
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.layers.rnn.rnn_cell_impl import LSTMStateTuple
 
 sigmoid = math_ops.sigmoid
 

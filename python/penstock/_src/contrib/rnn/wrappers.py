@@ -1,16 +1,16 @@
 """Cells around cells: attention over what came before, projections, embeddings, highways."""
 import math
 
-from penstock.contrib.rnn.linear import Linear
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import embedding_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import variable_scope as vs
-from penstock.ops.rnn_cell_impl import RNNCell, assert_like_rnncell
-from penstock.util import nest
+from penstock._src.contrib.rnn.linear import Linear
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.nn import embedding_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.layers.rnn.rnn_cell_impl import RNNCell, assert_like_rnncell
+from penstock._src.base import nest
 
 
 class _Around(RNNCell):

@@ -3,23 +3,23 @@ import math
 
 import numpy as np
 
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.layers import base as layers_base
-from penstock.layers import core as layers_core
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import clip_ops
-from penstock.ops import functional_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import random_ops
-from penstock.ops import rnn_cell_impl
-from penstock.ops import variable_scope as vs
-from penstock.util import nest
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.layers import base as layers_base
+from penstock._src.layers import core as layers_core
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.core_ops import clip_ops
+from penstock._src.control_flow import functional_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.layers.rnn import rnn_cell_impl
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.base import nest
 
 
 def known_or_dynamic(x, axis):

@@ -1,20 +1,20 @@
 """A cell that looks at a memory."""
 import collections
 
-from penstock.contrib.seq2seq.attention import (  # noqa: F401  (mechanisms of programs derive from these)
+from penstock._src.contrib.seq2seq.attention import (  # noqa: F401  (mechanisms of programs derive from these)
     AttentionMechanism, BahdanauAttention, BahdanauMonotonicAttention, LuongAttention, LuongMonotonicAttention, hardmax,
     known_or_dynamic, monotonic_attention, safe_cumprod)
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.layers import core as layers_core
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import math_ops
-from penstock.ops import rnn_cell_impl
-from penstock.ops import tensor_array_ops
-from penstock.util import nest
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.layers import core as layers_core
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.layers.rnn import rnn_cell_impl
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.base import nest
 
 _TILE = ("Are you using the BeamSearchDecoder?  You may need to tile your {} via the tf.contrib.seq2seq.tile_batch "
          "function with argument multiple=beam_width.")

@@ -1,13 +1,13 @@
 """The decoder that calls a cell and lets a Helper choose the next input."""
 import collections
 
-from penstock.contrib.seq2seq import decoder
-from penstock.contrib.seq2seq import helper as helper_py
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.layers import base as layers_base
-from penstock.ops import rnn_cell_impl
-from penstock.util import nest
+from penstock._src.contrib.seq2seq import decoder
+from penstock._src.contrib.seq2seq import helper as helper_py
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.layers import base as layers_base
+from penstock._src.layers.rnn import rnn_cell_impl
+from penstock._src.base import nest
 
 
 class BasicDecoderOutput(collections.namedtuple("BasicDecoderOutput", ("rnn_output", "sample_id"))):

@@ -3,26 +3,26 @@ import collections
 
 import numpy as np
 
-from penstock.contrib.seq2seq import attention_wrapper
-from penstock.contrib.seq2seq import beam_search_ops
-from penstock.contrib.seq2seq import decoder
-from penstock.contrib.seq2seq.basic_decoder import cell_output_size
-from penstock.contrib.seq2seq.helper import _embedding_function
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.layers import base as layers_base
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import rnn_cell_impl
-from penstock.ops import tensor_array_ops
-from penstock.ops.cond import cond
-from penstock.platform import tf_logging as logging
-from penstock.util import nest
+from penstock._src.contrib.seq2seq import attention_wrapper
+from penstock._src.contrib.seq2seq import beam_search_ops
+from penstock._src.contrib.seq2seq import decoder
+from penstock._src.contrib.seq2seq.basic_decoder import cell_output_size
+from penstock._src.contrib.seq2seq.helper import _embedding_function
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.layers import base as layers_base
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.layers.rnn import rnn_cell_impl
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.control_flow.cond import cond
+from penstock._src.base import tf_logging as logging
+from penstock._src.base import nest
 
 
 class BeamSearchDecoderState(collections.namedtuple(

@@ -1,11 +1,11 @@
 """Following beams back to their beginning."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import tensor_array_ops
-from penstock.ops.while_loop import while_loop
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.control_flow.while_loop import while_loop
 
 
 def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token, name=None):

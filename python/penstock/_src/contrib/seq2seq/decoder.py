@@ -1,18 +1,18 @@
 """Decoding: a loop in which a Decoder makes each step's output and next input."""
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import rnn_cell_impl
-from penstock.ops import tensor_array_ops
-from penstock.ops import variable_scope as vs
-from penstock.ops.rnn_dynamic import transpose_batch_time, cache_variables
-from penstock.ops.while_loop import while_loop
-from penstock.util import nest
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.layers.rnn import rnn_cell_impl
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.layers.rnn.rnn_dynamic import transpose_batch_time, cache_variables
+from penstock._src.control_flow.while_loop import while_loop
+from penstock._src.base import nest
 
 _transpose_batch_time = transpose_batch_time  # the name that other decoders import
 

@@ -1,16 +1,16 @@
 """Helpers choose the input of a decoder's next step: from the target, from its own output, or from both."""
-from penstock.contrib.seq2seq.sampling import bernoulli_sample, categorical_sample
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import embedding_ops
-from penstock.ops import math_ops
-from penstock.ops import tensor_array_ops
-from penstock.ops.cond import cond
-from penstock.ops.rnn_dynamic import transpose_batch_time
-from penstock.util import nest
+from penstock._src.contrib.seq2seq.sampling import bernoulli_sample, categorical_sample
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.nn import embedding_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.control_flow.cond import cond
+from penstock._src.layers.rnn.rnn_dynamic import transpose_batch_time
+from penstock._src.base import nest
 
 
 def _steps(inputs):

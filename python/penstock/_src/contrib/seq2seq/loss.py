@@ -1,8 +1,8 @@
 """The cross entropy of sequences."""
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
 
 
 def sequence_loss(logits, targets, weights, average_across_timesteps=True, average_across_batch=True,

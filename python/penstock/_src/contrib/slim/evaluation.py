@@ -1,10 +1,10 @@
 """tf.contrib.slim.evaluation: a checkpoint, or each new one, evaluated a number of times."""
-from penstock.contrib.training import evaluation
-from penstock.summaries import summary
-from penstock.training import monitored_session
-from penstock.training import saver as tf_saver
-from penstock.training.checkpoint_utils import checkpoints_iterator
-from penstock.training.checkpoint_utils import wait_for_new_checkpoint
+from penstock._src.contrib.training import evaluation
+from penstock._src.summary import summary
+from penstock._src.training import monitored_session
+from penstock._src.checkpoint import saver as tf_saver
+from penstock._src.checkpoint.checkpoint_utils import checkpoints_iterator
+from penstock._src.checkpoint.checkpoint_utils import wait_for_new_checkpoint
 
 __all__ = ["checkpoints_iterator", "evaluate_once", "evaluation_loop", "wait_for_new_checkpoint"]
 

@@ -3,27 +3,27 @@ import os
 import sys
 import time
 
-from penstock.client import timeline
-from penstock.contrib.training import training
-from penstock.contrib.training.training import clip_gradient_norms
-from penstock.contrib.training.training import multiply_gradients
-from penstock.framework import constant_op
-from penstock.framework import errors
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.lib.io import file_io
-from penstock.ops import control_flow_ops
-from penstock.ops import lookup_ops
-from penstock.ops import math_ops
-from penstock.ops import variables
-from penstock.platform import tf_logging as logging
+from penstock._src.session import timeline
+from penstock._src.contrib.training import training
+from penstock._src.contrib.training.training import clip_gradient_norms
+from penstock._src.contrib.training.training import multiply_gradients
+from penstock._src.graph import constant_op
+from penstock._src.graph import errors
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.files import file_io
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.lookup import lookup_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import variables
+from penstock._src.base import tf_logging as logging
 from penstock.proto import config_pb2
-from penstock.summaries import summary
-from penstock.training import optimizer as tf_optimizer
-from penstock.training import saver as tf_saver
-from penstock.training import supervisor
-from penstock.training import sync_replicas_optimizer
-from penstock.training import training_util
+from penstock._src.summary import summary
+from penstock._src.training import optimizer as tf_optimizer
+from penstock._src.checkpoint import saver as tf_saver
+from penstock._src.training import supervisor
+from penstock._src.training import sync_replicas_optimizer
+from penstock._src.checkpoint import training_util
 
 __all__ = ["add_gradients_summaries", "clip_gradient_norms", "create_train_op", "multiply_gradients", "train",
            "train_step"]

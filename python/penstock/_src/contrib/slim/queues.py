@@ -2,8 +2,8 @@
 import contextlib
 import threading
 
-from penstock.framework import ops
-from penstock.training import coordinator
+from penstock._src.graph import ops
+from penstock._src.training import coordinator
 
 _running = threading.Lock()
 

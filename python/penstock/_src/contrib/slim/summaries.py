@@ -1,8 +1,8 @@
 """Summaries named after their tensors."""
-from penstock.framework import ops
-from penstock.ops import logging_ops
-from penstock.ops import nn_impl
-from penstock.summaries import summary
+from penstock._src.graph import ops
+from penstock._src.ops.lookup import logging_ops
+from penstock._src.ops.nn import nn_impl
+from penstock._src.summary import summary
 
 
 def _name(tensor, name=None, prefix=None, postfix=None):

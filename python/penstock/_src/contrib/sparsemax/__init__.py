@@ -1,7 +1,8 @@
 """tf.contrib.sparsemax: the nearest probabilities to logits, many of which are zero, and the loss that belongs to them
 (Martins and Astudillo, "From Softmax to Sparsemax")."""
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops, math_ops, nn_ops
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.nn import nn_ops
 
 __all__ = ["sparsemax", "sparsemax_loss"]
 

@@ -1,22 +1,22 @@
 """Batches of elements that are alike: each goes into one of several queues, and full ones are handed on."""
 import numpy as np
 
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import smart_cond
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import control_flow_ops
-from penstock.ops import data_flow_ops
-from penstock.ops import math_ops
-from penstock.summaries import summary
-from penstock.training import input as input_py
-from penstock.training import queue_runner
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.control_flow import smart_cond
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.queues import data_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.summary import summary
+from penstock._src.training import input as input_py
+from penstock._src.training import queue_runner
 
 
 def _runner(queue, enqueue_ops, closed):

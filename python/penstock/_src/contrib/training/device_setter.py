@@ -3,7 +3,7 @@ import hashlib
 
 import numpy as np
 
-from penstock.framework import tensor_shape
+from penstock._src.graph import tensor_shape
 
 
 class RandomStrategy:

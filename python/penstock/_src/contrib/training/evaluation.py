@@ -1,14 +1,14 @@
 """tf.contrib.training's evaluation: of one checkpoint, or of each new one."""
 import time
 
-from penstock.platform import tf_logging as logging
-from penstock.summaries import summary
-from penstock.summaries.writer import writer_cache
-from penstock.training import session_run_hook
-from penstock.training import training_util
-from penstock.training.checkpoint_utils import checkpoints_iterator
-from penstock.training.evaluation import _evaluate_once as evaluate_once
-from penstock.training.evaluation import _StopAfterNEvalsHook as StopAfterNEvalsHook
+from penstock._src.base import tf_logging as logging
+from penstock._src.summary import summary
+from penstock._src.summary import writer_cache
+from penstock._src.training import session_run_hook
+from penstock._src.checkpoint import training_util
+from penstock._src.checkpoint.checkpoint_utils import checkpoints_iterator
+from penstock._src.training.evaluation import _evaluate_once as evaluate_once
+from penstock._src.training.evaluation import _StopAfterNEvalsHook as StopAfterNEvalsHook
 
 __all__ = ["StopAfterNEvalsHook", "SummaryAtEndHook", "evaluate_once", "evaluate_repeatedly"]
 

@@ -1,16 +1,16 @@
 """Training steps and loops for any loss: tf.contrib.training."""
-from penstock.framework import gen
-from penstock.framework import graph_keys
-from penstock.framework import indexed_slices
-from penstock.framework import ops
-from penstock.ops import clip_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import variables as tf_variables
-from penstock.platform import tf_logging as logging
-from penstock.summaries import summary
-from penstock.training import monitored_session
-from penstock.training import optimizer as tf_optimizer
-from penstock.training import training_util
+from penstock._src.graph import gen
+from penstock._src.graph import graph_keys
+from penstock._src.graph import indexed_slices
+from penstock._src.graph import ops
+from penstock._src.core_ops import clip_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import variables as tf_variables
+from penstock._src.base import tf_logging as logging
+from penstock._src.summary import summary
+from penstock._src.training import monitored_session
+from penstock._src.training import optimizer as tf_optimizer
+from penstock._src.checkpoint import training_util
 
 __all__ = ["add_gradients_summaries", "clip_gradient_norms", "clip_gradient_norms_fn", "create_train_op",
            "multiply_gradients", "train"]

@@ -1,17 +1,18 @@
 """Datasets that put elements together, and take them apart."""
 import numpy as np
 
-from penstock.data.ops import debug_mode
-from penstock.data.ops.dataset_ops import (
+from penstock._src.data.ops import debug_mode
+from penstock._src.data.ops.dataset_ops import (
     DatasetSpec, UnaryDataset, flat_structure, get_legacy_output_classes, get_legacy_output_shapes,
     get_legacy_output_types, named)
-from penstock.data.ops.simple import _RestructuredDataset
-from penstock.data.util import convert, nest, structure
-from penstock.framework import config, constant_op, dtypes, gen, ops, tensor_shape, tensor_util, tf2
-from penstock.framework.composite_spec import SparseTensorSpec
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops.ragged.ragged_tensor import RaggedTensor
-from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+from penstock._src.data.ops.simple import _RestructuredDataset
+from penstock._src.data.util import convert, nest, structure
+from penstock._src.graph import config, constant_op, dtypes, gen, ops, tensor_shape, tensor_util
+from penstock._src.base import tf2
+from penstock._src.graph.composite_spec import SparseTensorSpec
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.ops.ragged.ragged_tensor import RaggedTensor
+from penstock._src.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 
 
 class _Structured(UnaryDataset):

@@ -2,19 +2,20 @@
 import functools
 import warnings
 
-from penstock.data.ops import iterator_ops, saved_dataset
-from penstock.data.ops.options import AutotuneAlgorithm, Options  # noqa: F401
-from penstock.data.util import nest, structure
-from penstock.data.util.structure import (  # noqa: F401
+from penstock._src.data.ops import iterator_ops, saved_dataset
+from penstock._src.data.ops.options import AutotuneAlgorithm, Options  # noqa: F401
+from penstock._src.data.util import nest, structure
+from penstock._src.data.util.structure import (  # noqa: F401
     flat_structure, get_legacy_output_classes, get_legacy_output_shapes, get_legacy_output_types, get_structure, named)
-from penstock.framework import composite_tensor, dtypes, gen, ops, tensor_shape, tensor_util, tf2, type_spec
-from penstock.framework.mode import mode
-from penstock.framework.tensor_spec import TensorSpec
+from penstock._src.graph import composite_tensor, dtypes, gen, ops, tensor_shape, tensor_util, type_spec
+from penstock._src.base import tf2
+from penstock._src.base.mode import mode
+from penstock._src.graph.tensor_spec import TensorSpec
 from penstock.proto import dataset_options_pb2
-from penstock.training.tracking import base as tracking_base
-from penstock.util import deprecation
-from penstock.util import nest as whole_nest
-from penstock.util.foreign_names import known_as
+from penstock._src.ops.state import base as tracking_base
+from penstock._src.base import deprecation
+from penstock._src.base import nest as whole_nest
+from penstock._src.base.foreign_names import known_as
 
 AUTOTUNE = INFINITE = SHARD_HINT = -1
 UNKNOWN = -2
@@ -215,7 +216,7 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
 
         Either `output_signature`, the spec of an element, or `output_types` and `output_shapes` (unknown if left out).
         """
-        from penstock.data.ops import from_generator_op
+        from penstock._src.data.ops import from_generator_op
         return from_generator_op.from_generator(generator, output_types, output_shapes, args, output_signature, name)
 
     @staticmethod
@@ -259,12 +260,12 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
     @staticmethod
     def load(path, element_spec=None, compression=None, reader_func=None, wait=False):
         """The dataset that `save` wrote."""
-        from penstock.data.experimental.ops import io
+        from penstock._src.data.experimental.ops import io
         return io.load(path, element_spec, compression, reader_func)
 
     def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
         """Writes all elements to files."""
-        from penstock.data.experimental.ops import io
+        from penstock._src.data.experimental.ops import io
         return io.save(self, path, compression, shard_func, checkpoint_args)
 
     # Which elements, and in which order
@@ -324,7 +325,7 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
 
     def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
         """(class, element), with elements left out so that the classes come as often as `target_dist` says."""
-        from penstock.data.experimental.ops import resampling
+        from penstock._src.data.experimental.ops import resampling
         return resampling.rejection_resample(class_func, target_dist, initial_dist, seed)(self)
 
     # Batches
@@ -362,14 +363,14 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
     def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None, name=None):
         """The elements sorted by `key_func` into datasets of `window_size`; the elements of
         `reduce_func(key, dataset)` for each."""
-        from penstock.data.experimental.ops import grouping
+        from penstock._src.data.experimental.ops import grouping
         return grouping.named_group_by_window(key_func, reduce_func, window_size, window_size_func, name)(self)
 
     def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
                                   padding_values=None, pad_to_bucket_boundary=False, no_padding=False,
                                   drop_remainder=False, name=None):
         """Padded batches of elements of about the same length."""
-        from penstock.data.experimental.ops import grouping
+        from penstock._src.data.experimental.ops import grouping
         return grouping.named_bucket_by_sequence_length(
             element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,
             pad_to_bucket_boundary, no_padding, drop_remainder, name)(self)
@@ -412,7 +413,7 @@ class DatasetV2(tracking_base.Trackable, composite_tensor.CompositeTensor):
 
     def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None):
         """Writes the elements to files in the first iteration, and reads them from there in all others."""
-        from penstock.data.experimental.ops import snapshot
+        from penstock._src.data.experimental.ops import snapshot
         return snapshot.SnapshotDataset(self, path, compression, reader_func, shard_func, name)
 
     # As a whole
@@ -724,7 +725,7 @@ def _module(name):
     @functools.lru_cache(None)
     def load():
         import importlib
-        return importlib.import_module(f"penstock.data.ops.{name}")
+        return importlib.import_module(f"penstock._src.data.ops.{name}")
     return load
 
 

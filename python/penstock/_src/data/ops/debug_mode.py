@@ -1,5 +1,5 @@
 """Debugging of pipelines: their functions run eagerly, one element after the other."""
-from penstock.framework import ops
+from penstock._src.graph import ops
 
 _enabled = False
 

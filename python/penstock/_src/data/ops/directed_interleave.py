@@ -1,12 +1,12 @@
 """Datasets that take each element from another dataset, as a dataset of numbers says."""
-from penstock.data.ops.dataset_ops import DatasetV2, flat_structure
-from penstock.data.ops.mapping import MapDataset
-from penstock.data.ops.simple import common_structure
-from penstock.data.ops.sources import RandomDataset
-from penstock.data.util import structure
-from penstock.framework import dtypes, gen, ops
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import array_ops
+from penstock._src.data.ops.dataset_ops import DatasetV2, flat_structure
+from penstock._src.data.ops.mapping import MapDataset
+from penstock._src.data.ops.simple import common_structure
+from penstock._src.data.ops.sources import RandomDataset
+from penstock._src.data.util import structure
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.core_ops import array_ops
 
 
 class DirectedInterleaveDataset(DatasetV2):

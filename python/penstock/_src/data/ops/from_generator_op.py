@@ -3,14 +3,15 @@ import threading
 
 import numpy as np
 
-from penstock.data.ops.dataset_ops import DatasetSource, DatasetV2, flat_structure
-from penstock.data.ops.structured_function import StructuredFunctionWrapper
-from penstock.data.util import nest, structure
-from penstock.framework import dtypes, gen, ops, tensor_shape, tf2, type_spec
-from penstock.framework.mode import mode
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import script_ops
-from penstock.util import nest as whole_nest
+from penstock._src.data.ops.dataset_ops import DatasetSource, DatasetV2, flat_structure
+from penstock._src.data.ops.structured_function import StructuredFunctionWrapper
+from penstock._src.data.util import nest, structure
+from penstock._src.graph import dtypes, gen, ops, tensor_shape, type_spec
+from penstock._src.base import tf2
+from penstock._src.base.mode import mode
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.tf_function import script_ops
+from penstock._src.base import nest as whole_nest
 
 _HANDLES = {dtypes.variant, dtypes.resource}  # types that no array has: optionals, datasets, tables
 

@@ -5,20 +5,21 @@ import warnings
 import numpy as np
 
 from penstock import _core
-from penstock.autograph.core import ag_ctx
-from penstock.data.ops import optional_ops
-from penstock.data.ops.options import ExternalStatePolicy
-from penstock.data.util import nest, structure
-from penstock.framework import (
-    composite_spec, composite_tensor, dtypes, errors, function as function_lib, gen, ops, random_seed, sparse_tensor,
-    tensor_shape, tf2, type_spec)
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
-from penstock.platform import tf_logging as logging
-from penstock.training.saving.saveable_object import SaveableObject, SaveSpec
-from penstock.training.tracking import base as trackable
-from penstock.util import deprecation
-from penstock.util import nest as whole_nest
+from penstock._src.autograph.core import ag_ctx
+from penstock._src.data.ops import optional_ops
+from penstock._src.data.ops.options import ExternalStatePolicy
+from penstock._src.data.util import nest, structure
+from penstock._src.graph import (
+    composite_spec, composite_tensor, dtypes, errors, gen, ops, random_seed, sparse_tensor, tensor_shape, type_spec)
+from penstock._src.function import function as function_lib
+from penstock._src.base import tf2
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+from penstock._src.base import tf_logging as logging
+from penstock._src.ops.state.saveable_object import SaveableObject, SaveSpec
+from penstock._src.ops.state import base as trackable
+from penstock._src.base import deprecation
+from penstock._src.base import nest as whole_nest
 
 GET_NEXT_CALL_WARNING_THRESHOLD = 32
 GET_NEXT_CALL_WARNING_MESSAGE = (
@@ -173,7 +174,7 @@ def one_shot_iterator(dataset):
     """`make_one_shot_iterator` of a DatasetV1."""
     if ops.executing_eagerly():
         return OwnedIterator(dataset)
-    from penstock.data.util import traverse
+    from penstock._src.data.util import traverse
     _warn_of_other_graphs(dataset)
     graph_seed, op_seed = random_seed.get_seed(None)
 
@@ -323,7 +324,7 @@ class OwnedIterator(IteratorBase):
 
     def __ag_for_stmt__(self, extra_test, body, get_state, set_state, symbol_names, opts):
         """A loop over it in converted code: the graph's, if one is built."""
-        from penstock.autograph.operators import control_flow
+        from penstock._src.autograph.operators import control_flow
         if ops.executing_eagerly():
             control_flow.python_for(self, extra_test, body)
         else:

@@ -1,14 +1,15 @@
 """Datasets that call functions of elements."""
 import warnings
 
-from penstock.data.ops import debug_mode
-from penstock.data.ops.batching import determinism
-from penstock.data.ops.dataset_ops import (
+from penstock._src.data.ops import debug_mode
+from penstock._src.data.ops.batching import determinism
+from penstock._src.data.ops.dataset_ops import (
     AUTOTUNE, DatasetSpec, UnaryDataset, UnaryUnchangedStructureDataset, flat_structure)
-from penstock.data.ops.structured_function import StructuredFunctionWrapper, wrap_until_stable
-from penstock.data.util import nest, structure
-from penstock.framework import dtypes, gen, ops, tf2
-from penstock.framework.tensor_spec import TensorSpec
+from penstock._src.data.ops.structured_function import StructuredFunctionWrapper, wrap_until_stable
+from penstock._src.data.util import nest, structure
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.base import tf2
+from penstock._src.graph.tensor_spec import TensorSpec
 
 
 class _WithFunction(UnaryDataset):

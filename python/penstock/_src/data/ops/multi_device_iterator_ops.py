@@ -1,11 +1,12 @@
 """One dataset for several devices: each takes its elements in turn."""
-from penstock.data.experimental.ops.prefetching_ops import RemoteFunctions
-from penstock.data.ops import dataset_ops, iterator_ops
-from penstock.data.ops.options import Options
-from penstock.data.ops.simple import PrefetchDataset
-from penstock.framework import composite_tensor, dtypes, errors, gen, ops, type_spec
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import array_ops, control_flow_ops
+from penstock._src.data.experimental.ops.prefetching_ops import RemoteFunctions
+from penstock._src.data.ops import dataset_ops, iterator_ops
+from penstock._src.data.ops.options import Options
+from penstock._src.data.ops.simple import PrefetchDataset
+from penstock._src.graph import composite_tensor, dtypes, errors, gen, ops, type_spec
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
 
 
 class _PerDeviceDataset(dataset_ops.DatasetV2):

@@ -1,8 +1,8 @@
 """Optional: an element that may be missing."""
-from penstock.data.util import structure
-from penstock.framework import composite_tensor, dtypes, gen, ops, type_spec
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.util import deprecation
+from penstock._src.data.util import structure
+from penstock._src.graph import composite_tensor, dtypes, gen, ops, type_spec
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.base import deprecation
 
 
 class Optional(composite_tensor.CompositeTensor):

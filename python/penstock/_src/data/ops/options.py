@@ -1,8 +1,8 @@
 """What can be set of a pipeline as a whole: tf.data.Options and its parts."""
 import enum
 
-from penstock.data.util import options as options_lib
-from penstock.framework import tf2
+from penstock._src.data.util import options as options_lib
+from penstock._src.base import tf2
 
 _option = options_lib.create_option
 

@@ -1,15 +1,16 @@
 """Datasets of the lines and records of files."""
 import os
 
-from penstock.data.ops.dataset_ops import (
+from penstock._src.data.ops.dataset_ops import (
     AUTOTUNE, DatasetSource, DatasetV1Adapter, DatasetV2, get_legacy_output_shapes, get_legacy_output_types)
-from penstock.data.ops import sources
-from penstock.data.ops.mapping import _OfDatasets
-from penstock.data.util import convert
-from penstock.framework import dtypes, gen, ops, tensor_shape, tf2
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import array_ops
-from penstock.util import nest
+from penstock._src.data.ops import sources
+from penstock._src.data.ops.mapping import _OfDatasets
+from penstock._src.data.util import convert
+from penstock._src.graph import dtypes, gen, ops, tensor_shape
+from penstock._src.base import tf2
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.core_ops import array_ops
+from penstock._src.base import nest
 
 _DEFAULT_READER_BUFFER_SIZE_BYTES = 256 * 1024
 

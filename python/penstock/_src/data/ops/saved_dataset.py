@@ -1,11 +1,11 @@
 """Datasets that functions of a SavedModel capture."""
-from penstock.data.ops import options as options_lib
-from penstock.framework import importer
-from penstock.framework import ops
-from penstock.framework import tensor_util
+from penstock._src.data.ops import options as options_lib
+from penstock._src.function import importer
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_util
 from penstock.proto import graph_pb2
-from penstock.training.tracking import tracking
-from penstock.util import compat
+from penstock._src.ops.state import tracking
+from penstock._src.base import compat
 
 _READERS = ("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "TFRecordDataset", "TFRecordDatasetV2",
             "TextLineDataset")
@@ -24,7 +24,7 @@ class _Variant(tracking.CapturableResource):
         return self._made(lambda asset: asset.asset_path)
 
     def _made(self, path):
-        from penstock.ops import array_ops
+        from penstock._src.core_ops import array_ops
         output, = [node for node in self._graph_def.node if node.op == "_Retval"]
         graph_def = graph_pb2.GraphDef()
         graph_def.CopyFrom(self._graph_def)

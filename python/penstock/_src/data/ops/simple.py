@@ -1,10 +1,11 @@
 """Datasets that pass on elements of others as they are: fewer, more, in another order, earlier."""
-from penstock.data.ops.dataset_ops import (
+from penstock._src.data.ops.dataset_ops import (
     DatasetV2, UnaryUnchangedStructureDataset, flat_structure, get_legacy_output_classes, get_legacy_output_shapes,
     get_legacy_output_types)
-from penstock.data.util import nest, random_seed, structure
-from penstock.framework import dtypes, gen, ops, tf2
-from penstock.framework.mode import mode
+from penstock._src.data.util import nest, random_seed, structure
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.base import tf2
+from penstock._src.base.mode import mode
 
 
 def _int64(value, name):

@@ -1,9 +1,12 @@
 """Datasets that are made of no others, files apart."""
-from penstock.data.ops.dataset_ops import DatasetSource, DatasetV1Adapter, flat_structure, named
-from penstock.data.util import nest, random_seed, structure
-from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_shape, tf2
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import array_ops, control_flow_ops, math_ops, string_ops
+from penstock._src.data.ops.dataset_ops import DatasetSource, DatasetV1Adapter, flat_structure, named
+from penstock._src.data.util import nest, random_seed, structure
+from penstock._src.graph import dtypes, gen, ops, sparse_tensor, tensor_shape
+from penstock._src.base import tf2
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.strings import string_ops
 
 
 class TensorDataset(DatasetSource):

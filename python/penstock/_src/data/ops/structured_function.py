@@ -1,16 +1,17 @@
 """Functions of elements as functions of flat lists of tensors, which the ops of datasets call."""
 import warnings
 
-from penstock.autograph.core import ag_ctx
-from penstock.autograph.impl import api as autograph
-from penstock.data.ops import debug_mode
-from penstock.data.util import nest, structure
-from penstock.eager import function as eager_function
-from penstock.framework import function as function_lib
-from penstock.framework import config, dtypes, ops, sparse_tensor, tf2
-from penstock.ops import script_ops
-from penstock.training.tracking import tracking
-from penstock.util import function_utils
+from penstock._src.autograph.core import ag_ctx
+from penstock._src.autograph.impl import api as autograph
+from penstock._src.data.ops import debug_mode
+from penstock._src.data.util import nest, structure
+from penstock._src.tf_function import function as eager_function
+from penstock._src.function import function as function_lib
+from penstock._src.graph import config, dtypes, ops, sparse_tensor
+from penstock._src.base import tf2
+from penstock._src.tf_function import script_ops
+from penstock._src.ops.state import tracking
+from penstock._src.base import function_utils
 
 
 # Ops with state that give the same however many of them run at a time; of calls, the functions are asked.

@@ -1,7 +1,7 @@
 """Datasets that do not change elements but how they are made: threads, rewriting, autotuning, statistics."""
-from penstock.data.ops.dataset_ops import UnaryUnchangedStructureDataset, warn_deprecated_ref
-from penstock.data.ops.options import AutotuneAlgorithm
-from penstock.framework import dtypes, gen, ops
+from penstock._src.data.ops.dataset_ops import UnaryUnchangedStructureDataset, warn_deprecated_ref
+from penstock._src.data.ops.options import AutotuneAlgorithm
+from penstock._src.graph import dtypes, gen, ops
 
 
 class _MaxIntraOpParallelismDataset(UnaryUnchangedStructureDataset):

@@ -1,5 +1,6 @@
 """Arguments of datasets as tensors."""
-from penstock.framework import constant_op, dtypes, ops, tensor_shape, tf2
+from penstock._src.graph import constant_op, dtypes, ops, tensor_shape
+from penstock._src.base import tf2
 
 
 def optional_param_to_tensor(argument_name, argument_value, argument_default=0, argument_dtype=dtypes.int64):

@@ -1,7 +1,7 @@
 """Structures of elements of datasets: tuples, dicts, namedtuples, attrs and data classes. Lists, which become tensors,
 are leaves, and so are values of sparse tensors."""
-from penstock.framework.sparse_tensor import SparseTensorValue
-from penstock.util import nest
+from penstock._src.graph.sparse_tensor import SparseTensorValue
+from penstock._src.base import nest
 
 
 def is_sequence(structure):

@@ -1,7 +1,7 @@
 """Objects that hold options: each has a type and a default, two of them can be merged, and messages hold them too."""
 import enum
 
-from penstock.framework import tf2
+from penstock._src.base import tf2
 from penstock.proto import dataset_options_pb2
 
 

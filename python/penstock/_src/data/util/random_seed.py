@@ -1,6 +1,6 @@
 """Seeds of datasets, as tensors."""
-from penstock.framework import constant_op, dtypes, gen, ops, random_seed
-from penstock.ops import array_ops, math_ops
+from penstock._src.graph import constant_op, dtypes, gen, ops, random_seed
+from penstock._src.core_ops import array_ops, math_ops
 
 
 def get_seed(seed):

@@ -1,7 +1,7 @@
 """Sparse tensors among the parts of an element, in the form in which datasets hold them."""
-from penstock.data.util import nest
-from penstock.framework import dtypes, ops, sparse_tensor, tensor_shape
-from penstock.ops import sparse_ops
+from penstock._src.data.util import nest
+from penstock._src.graph import dtypes, ops, sparse_tensor, tensor_shape
+from penstock._src.ops.sparse import sparse_ops
 
 
 def any_sparse(classes):

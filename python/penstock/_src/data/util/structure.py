@@ -1,14 +1,14 @@
 """The specs of elements of datasets, and elements as flat lists of tensors."""
 import numpy as np
 
-from penstock.data.util import nest
-from penstock.framework import composite_tensor, ops, sparse_tensor, type_spec
-from penstock.framework import type_spec_registry
-from penstock.framework.composite_spec import SparseTensorSpec
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import tensor_array_ops, tensor_array_spec
-from penstock.ops.ragged import ragged_tensor
-from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+from penstock._src.data.util import nest
+from penstock._src.graph import composite_tensor, ops, sparse_tensor, type_spec
+from penstock._src.graph import type_spec_registry
+from penstock._src.graph.composite_spec import SparseTensorSpec
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.control_flow import tensor_array_ops, tensor_array_spec
+from penstock._src.ops.ragged import ragged_tensor
+from penstock._src.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 from penstock.proto import dataset_metadata_pb2
 
 

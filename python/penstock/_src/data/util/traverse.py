@@ -1,7 +1,7 @@
 """The operations behind a dataset."""
 import collections
 
-from penstock.framework import dtypes
+from penstock._src.graph import dtypes
 
 
 def obtain_all_variant_tensor_ops(dataset):

@@ -2,14 +2,14 @@
 import argparse
 import re
 
-from penstock.debug.cli import cli_config
-from penstock.debug.cli import cli_shared
-from penstock.debug.cli import command_parser
-from penstock.debug.cli import debugger_cli_common
-from penstock.debug.cli import evaluator
-from penstock.debug.cli import ui_factory
-from penstock.debug.lib import debug_graphs
-from penstock.debug.lib import source_utils
+from penstock._src.debug.cli import cli_config
+from penstock._src.debug.cli import cli_shared
+from penstock._src.debug.cli import command_parser
+from penstock._src.debug.cli import debugger_cli_common
+from penstock._src.debug.cli import evaluator
+from penstock._src.debug.cli import ui_factory
+from penstock._src.debug.lib import debug_graphs
+from penstock._src.debug.lib import source_utils
 
 RL = debugger_cli_common.RichLine
 _Item = debugger_cli_common.MenuItem

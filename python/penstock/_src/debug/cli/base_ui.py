@@ -1,9 +1,9 @@
 """A terminal of the debugger, whatever it is shown on: commands, completion, settings."""
 import argparse
 
-from penstock.debug.cli import cli_config
-from penstock.debug.cli import command_parser
-from penstock.debug.cli import debugger_cli_common
+from penstock._src.debug.cli import cli_config
+from penstock._src.debug.cli import command_parser
+from penstock._src.debug.cli import debugger_cli_common
 
 
 class BaseUI:

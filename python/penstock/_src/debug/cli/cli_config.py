@@ -2,9 +2,9 @@
 import json
 import os
 
-from penstock.debug.cli import debugger_cli_common
-from penstock.framework import errors
-from penstock.platform import gfile
+from penstock._src.debug.cli import debugger_cli_common
+from penstock._src.graph import errors
+from penstock._src.files import gfile
 
 _WORDS = {**dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
           **dict.fromkeys(("0", "false", "f", "no", "n", "off"), False)}

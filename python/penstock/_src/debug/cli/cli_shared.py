@@ -3,13 +3,13 @@ import math
 
 import numpy as np
 
-from penstock.debug.cli import command_parser
-from penstock.debug.cli import debugger_cli_common
-from penstock.debug.cli import tensor_format
-from penstock.debug.lib import common
-from penstock.framework import ops
-from penstock.ops import variables
-from penstock.platform import gfile
+from penstock._src.debug.cli import command_parser
+from penstock._src.debug.cli import debugger_cli_common
+from penstock._src.debug.cli import tensor_format
+from penstock._src.debug.lib import common
+from penstock._src.graph import ops
+from penstock._src.ops.state import variables
+from penstock._src.files import gfile
 
 RL = debugger_cli_common.RichLine
 

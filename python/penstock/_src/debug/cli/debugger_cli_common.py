@@ -6,8 +6,8 @@ import traceback
 
 import numpy as np
 
-from penstock.framework import versions
-from penstock.platform import gfile
+from penstock._src.graph import versions
+from penstock._src.files import gfile
 
 HELP_INDENT = "  "
 

@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 
-from penstock.debug.lib import debug_data
+from penstock._src.debug.lib import debug_data
 
 _NAME = re.compile(r"(?:(?P<device>/job:\w+/replica:\d+/task:\d+/\w+:\d+):)?"
                    r"(?P<node>[^:]*):(?P<slot>\d+)(?::(?P<op>[^:\[]*))?(?:\[(?P<index>\d+)\])?")

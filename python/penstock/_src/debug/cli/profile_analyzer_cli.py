@@ -4,12 +4,12 @@ import math
 import os
 import re
 
-from penstock.debug.cli import cli_shared
-from penstock.debug.cli import command_parser
-from penstock.debug.cli import debugger_cli_common
-from penstock.debug.cli import ui_factory
-from penstock.debug.lib import profiling
-from penstock.debug.lib import source_utils
+from penstock._src.debug.cli import cli_shared
+from penstock._src.debug.cli import command_parser
+from penstock._src.debug.cli import debugger_cli_common
+from penstock._src.debug.cli import ui_factory
+from penstock._src.debug.lib import profiling
+from penstock._src.debug.lib import source_utils
 
 RL = debugger_cli_common.RichLine
 

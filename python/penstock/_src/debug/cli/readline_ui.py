@@ -1,6 +1,6 @@
 """The debugger's terminal as a prompt."""
-from penstock.debug.cli import base_ui
-from penstock.debug.cli import debugger_cli_common
+from penstock._src.debug.cli import base_ui
+from penstock._src.debug.cli import debugger_cli_common
 
 
 class ReadlineUI(base_ui.BaseUI):

@@ -3,8 +3,8 @@ import re
 
 import numpy as np
 
-from penstock.debug.cli import debugger_cli_common
-from penstock.debug.lib import debug_data
+from penstock._src.debug.cli import debugger_cli_common
+from penstock._src.debug.lib import debug_data
 
 _OMISSION = "...,"
 _EDGE_ITEMS = 3  # NumPy's default

@@ -6,13 +6,13 @@ import re
 
 import numpy as np
 
-from penstock.debug.lib import debug_graphs
-from penstock.framework import tensor_util
-from penstock.platform import gfile
+from penstock._src.debug.lib import debug_graphs
+from penstock._src.graph import tensor_util
+from penstock._src.files import gfile
 from penstock.proto import event_pb2
 from penstock.proto import graph_pb2
 from penstock.proto import types_pb2
-from penstock.util import compat
+from penstock._src.base import compat
 
 # Beginnings of names.
 METADATA_FILE_PREFIX, DEVICE_TAG, CORE_METADATA_TAG, GRAPH_FILE_TAG = "_tfdbg_", "device_", "core_metadata_", "graph_"

@@ -2,11 +2,11 @@
 import re
 import uuid
 
-from penstock.debug.lib import debug_data
-from penstock.debug.lib import debug_graphs
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import variables
+from penstock._src.debug.lib import debug_data
+from penstock._src.debug.lib import debug_graphs
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.ops.state import variables
 
 _TAG = "gradient_debug_"
 _debuggers = {}  # by the number in the names of their marks

@@ -1,6 +1,6 @@
 """Graphs of debugged runs: without the nodes that the debugger put there, and how their nodes hang together."""
-from penstock.framework import graph as graph_lib
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import graph as graph_lib
+from penstock._src.base import tf_logging as logging
 from penstock.proto import graph_pb2
 
 _COPY, _DEBUG = "__copy_", "__dbg_"

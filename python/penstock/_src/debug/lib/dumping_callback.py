@@ -9,17 +9,17 @@ import uuid
 import weakref
 
 from penstock import proto
-from penstock.debug.lib import debug_events_writer
-from penstock.debug.lib import op_callbacks_common
-from penstock.debug.lib import source_utils
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import function_definition
-from penstock.framework import gen
-from penstock.framework import op_callbacks
-from penstock.framework import tensor_util
-from penstock.ops import control_flow_util_v2
-from penstock.platform import tf_logging as logging
+from penstock._src.debug.lib import debug_events_writer
+from penstock._src.debug.lib import op_callbacks_common
+from penstock._src.debug.lib import source_utils
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.function import function_definition
+from penstock._src.graph import gen
+from penstock._src.graph import op_callbacks
+from penstock._src.graph import tensor_util
+from penstock._src.control_flow import control_flow_util_v2
+from penstock._src.base import tf_logging as logging
 
 DEFAULT_TENSOR_DEBUG_MODE = "NO_TENSOR"
 _MODES = ("UNSPECIFIED", "NO_TENSOR", "CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "SHAPE", "FULL_NUMERICS",

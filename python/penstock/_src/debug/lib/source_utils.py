@@ -4,9 +4,9 @@ import math
 import os
 import re
 
-from penstock.debug.lib import profiling
+from penstock._src.debug.lib import profiling
 
-_LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 UNCOMPILED_SOURCE_SUFFIXES = (".py",)
 COMPILED_SOURCE_SUFFIXES = (".pyc", ".pyo")

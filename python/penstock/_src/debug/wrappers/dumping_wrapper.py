@@ -3,9 +3,9 @@ import itertools
 import os
 import time
 
-from penstock.debug.lib import debug_data
-from penstock.debug.wrappers import framework
-from penstock.platform import gfile
+from penstock._src.debug.lib import debug_data
+from penstock._src.debug.wrappers import framework
+from penstock._src.files import gfile
 from penstock.proto import event_pb2
 
 _counter = itertools.count()

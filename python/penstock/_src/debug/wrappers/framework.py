@@ -2,14 +2,14 @@
 import re
 import threading
 
-from penstock.client import session
-from penstock.debug.lib import debug_utils
-from penstock.framework import defaults
-from penstock.framework import errors
-from penstock.platform import tf_logging as logging
+from penstock._src.session import session
+from penstock._src.debug.lib import debug_utils
+from penstock._src.graph import defaults
+from penstock._src.graph import errors
+from penstock._src.base import tf_logging as logging
 from penstock.proto import config_pb2
-from penstock.training import monitored_session
-from penstock.util import nest
+from penstock._src.training import monitored_session
+from penstock._src.base import nest
 
 
 def _check_type(value, types):

@@ -1,10 +1,10 @@
 """The debugger for monitored sessions and estimators."""
-from penstock.debug.lib import debug_utils
-from penstock.debug.wrappers import dumping_wrapper
-from penstock.debug.wrappers import framework
-from penstock.debug.wrappers import local_cli_wrapper
+from penstock._src.debug.lib import debug_utils
+from penstock._src.debug.wrappers import dumping_wrapper
+from penstock._src.debug.wrappers import framework
+from penstock._src.debug.wrappers import local_cli_wrapper
 from penstock.proto import config_pb2
-from penstock.training import session_run_hook
+from penstock._src.training import session_run_hook
 
 
 class DumpingDebugHook(session_run_hook.SessionRunHook):

@@ -5,16 +5,16 @@ import shutil
 import sys
 import tempfile
 
-from penstock.debug.cli import analyzer_cli
-from penstock.debug.cli import cli_config
-from penstock.debug.cli import cli_shared
-from penstock.debug.cli import command_parser
-from penstock.debug.cli import debugger_cli_common
-from penstock.debug.cli import profile_analyzer_cli
-from penstock.debug.cli import ui_factory
-from penstock.debug.lib import common
-from penstock.debug.lib import debug_data
-from penstock.debug.wrappers import framework
+from penstock._src.debug.cli import analyzer_cli
+from penstock._src.debug.cli import cli_config
+from penstock._src.debug.cli import cli_shared
+from penstock._src.debug.cli import command_parser
+from penstock._src.debug.cli import debugger_cli_common
+from penstock._src.debug.cli import profile_analyzer_cli
+from penstock._src.debug.cli import ui_factory
+from penstock._src.debug.lib import common
+from penstock._src.debug.lib import debug_data
+from penstock._src.debug.wrappers import framework
 
 
 def _run_parser():

@@ -1,8 +1,8 @@
 """tf.xla.experimental.jit_scope: operations are marked for XLA's compiler, which is not there, so they run as ever."""
 import contextlib
 
-from penstock.framework import ops
-from penstock.framework.conversion import executing_eagerly
+from penstock._src.graph import ops
+from penstock._src.graph.conversion import executing_eagerly
 from penstock.proto import attr_value_pb2
 
 _SCOPE_KEY = ("__xla_scope",)

@@ -1,10 +1,10 @@
 """tf.xla.experimental.compile: what a function builds, built as ever, since XLA's compiler is not there."""
-from penstock.framework import ops
-from penstock.framework.conversion import executing_eagerly
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import variable_scope
-from penstock.util import nest
+from penstock._src.graph import ops
+from penstock._src.graph.conversion import executing_eagerly
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.base import nest
 
 
 def compile(computation, inputs=None):

@@ -1,9 +1,9 @@
 """tensorflow.compiler.tf2xla.python.xla: the operations of XLA's that other ones can express."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import clip_ops
-from penstock.ops import math_ops
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import clip_ops
+from penstock._src.core_ops import math_ops
 
 
 def _start(start_indices, shape, slice_shape):

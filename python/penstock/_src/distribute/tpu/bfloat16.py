@@ -1,9 +1,9 @@
 """Variables of float32 that are used as bfloat16."""
 import contextlib
 
-from penstock.framework import dtypes
-from penstock.ops import math_ops
-from penstock.ops import variable_scope
+from penstock._src.graph import dtypes
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import variable_scope
 
 
 def _getter(getter, name, shape=None, dtype=dtypes.float32, **kwargs):

@@ -1,7 +1,7 @@
 """Topology: where the cores of TPUs stand. There are none here; programs compute with the numbers."""
 import numpy as np
 
-from penstock.framework import errors
+from penstock._src.graph import errors
 
 
 class Topology:

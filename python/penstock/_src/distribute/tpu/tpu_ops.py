@@ -1,6 +1,6 @@
 """Sums over shards, of which there is one."""
-from penstock.framework import indexed_slices
-from penstock.ops import array_ops
+from penstock._src.graph import indexed_slices
+from penstock._src.core_ops import array_ops
 
 
 def check_groups(group_assignment):

@@ -1,8 +1,8 @@
 """CrossShardOptimizer: another optimizer with gradients of all shards, of which there is one."""
-from penstock.framework import ops
-from penstock.ops.losses import losses
-from penstock.tpu import tpu_ops
-from penstock.training import optimizer
+from penstock._src.graph import ops
+from penstock._src.ops.metrics import losses
+from penstock._src.distribute.tpu import tpu_ops
+from penstock._src.training import optimizer
 
 
 class CrossShardOptimizer(optimizer.Optimizer):

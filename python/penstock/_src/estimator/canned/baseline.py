@@ -1,16 +1,16 @@
 """Estimators that look at labels only: what others have to be better than."""
-from penstock.estimator import estimator
-from penstock.estimator.canned import head as head_lib
-from penstock.estimator.canned import optimizers
-from penstock.feature_column import feature_column_v2
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import variable_scope
-from penstock.ops.losses import losses
-from penstock.training import training_util
+from penstock._src.estimator import estimator
+from penstock._src.estimator.canned import head as head_lib
+from penstock._src.estimator.canned import optimizers
+from penstock._src.feature_column import feature_column_v2
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.metrics import losses
+from penstock._src.checkpoint import training_util
 
 _LEARNING_RATE = 0.3
 

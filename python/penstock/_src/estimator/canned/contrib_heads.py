@@ -1,20 +1,20 @@
 """The heads of tf.contrib.estimator: losses are means, not sums."""
-from penstock.estimator.canned import head as head_lib
-from penstock.estimator.canned import head_util
-from penstock.estimator.canned.metric_keys import MetricKeys
-from penstock.estimator.canned.prediction_keys import PredictionKeys
-from penstock.framework import gen
-from penstock.saved_models.model_utils import export_output
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import sparse_tensor
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import math_ops
-from penstock.ops import metrics as metrics_lib
-from penstock.ops import nn
-from penstock.ops import sparse_ops
-from penstock.ops.losses import losses
+from penstock._src.estimator.canned import head as head_lib
+from penstock._src.estimator.canned import head_util
+from penstock._src.estimator.canned.metric_keys import MetricKeys
+from penstock._src.estimator.canned.prediction_keys import PredictionKeys
+from penstock._src.graph import gen
+from penstock._src.saved_model.model_utils import export_output
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.metrics import metrics as metrics_lib
+from penstock._src.ops.nn import nn
+from penstock._src.ops.sparse import sparse_ops
+from penstock._src.ops.metrics import losses
 
 _MEAN = losses.Reduction.SUM_OVER_BATCH_SIZE
 

@@ -1,23 +1,23 @@
 """Estimators of deep neural networks."""
-from penstock.estimator import estimator
-from penstock.estimator.canned import head as head_lib
-from penstock.estimator.canned import optimizers
-from penstock.estimator.canned.linear import require_dict
-from penstock.estimator.mode_keys import ModeKeys
-from penstock.feature_column import dense_features
-from penstock.feature_column import feature_column
-from penstock.feature_column import feature_column_v2
-from penstock.feature_column.layers import KerasModel
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.layers import core as core_layers
-from penstock.layers import normalization
-from penstock.ops import init_ops
-from penstock.ops import nn
-from penstock.ops import partitioned_variables
-from penstock.ops import variable_scope
-from penstock.ops.losses import losses
-from penstock.summaries import summary
+from penstock._src.estimator import estimator
+from penstock._src.estimator.canned import head as head_lib
+from penstock._src.estimator.canned import optimizers
+from penstock._src.estimator.canned.linear import require_dict
+from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.feature_column import dense_features
+from penstock._src.feature_column import feature_column
+from penstock._src.feature_column import feature_column_v2
+from penstock._src.feature_column.layers import KerasModel
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.layers import core as core_layers
+from penstock._src.layers import normalization
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.nn import nn
+from penstock._src.ops.state import partitioned_variables
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.metrics import losses
+from penstock._src.summary import summary
 
 _LEARNING_RATE = 0.05
 

@@ -1,20 +1,20 @@
 """Estimators that join a linear model and a network (wide and deep)."""
 import math
 
-from penstock.estimator import estimator
-from penstock.estimator.canned import dnn
-from penstock.estimator.canned import head as head_lib
-from penstock.estimator.canned import linear
-from penstock.estimator.canned import optimizers
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import control_flow_ops
-from penstock.ops import partitioned_variables
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.ops.losses import losses
-from penstock.training import sync_replicas_optimizer
-from penstock.training import training_util
+from penstock._src.estimator import estimator
+from penstock._src.estimator.canned import dnn
+from penstock._src.estimator.canned import head as head_lib
+from penstock._src.estimator.canned import linear
+from penstock._src.estimator.canned import optimizers
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import partitioned_variables
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.metrics import losses
+from penstock._src.training import sync_replicas_optimizer
+from penstock._src.checkpoint import training_util
 
 # Two optimizers at the same weights' sum: slower than each alone.
 _DNN_LEARNING_RATE = 0.001

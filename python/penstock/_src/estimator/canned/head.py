@@ -2,25 +2,25 @@
 import abc
 import collections
 
-from penstock.estimator import model_fn
-from penstock.estimator.canned import head_util
-from penstock.estimator.canned.metric_keys import MetricKeys
-from penstock.estimator.canned.prediction_keys import PredictionKeys
-from penstock.framework import gen
-from penstock.saved_models.model_utils import export_output
-from penstock.estimator.mode_keys import ModeKeys
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import lookup_ops
-from penstock.ops import math_ops
-from penstock.ops import metrics as metrics_lib
-from penstock.ops import nn
-from penstock.ops.losses import losses
-from penstock.saved_models import signature_constants
-from penstock.summaries import summary
-from penstock.training import training_util
+from penstock._src.estimator import model_fn
+from penstock._src.estimator.canned import head_util
+from penstock._src.estimator.canned.metric_keys import MetricKeys
+from penstock._src.estimator.canned.prediction_keys import PredictionKeys
+from penstock._src.graph import gen
+from penstock._src.saved_model.model_utils import export_output
+from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.lookup import lookup_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.metrics import metrics as metrics_lib
+from penstock._src.ops.nn import nn
+from penstock._src.ops.metrics import losses
+from penstock._src.saved_model import signature_constants
+from penstock._src.summary import summary
+from penstock._src.checkpoint import training_util
 
 DEFAULT_SERVING_KEY = signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 CLASSIFY_SERVING_KEY = "classification"

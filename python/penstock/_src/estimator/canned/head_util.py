@@ -1,16 +1,16 @@
 """Checks of labels, weights and logits, and metrics, that heads share."""
-from penstock.feature_column import feature_column
-from penstock.feature_column import feature_column_v2
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import sparse_tensor
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import metrics as metrics_lib
-from penstock.ops import weights_broadcast_ops
-from penstock.util import function_utils
+from penstock._src.feature_column import feature_column
+from penstock._src.feature_column import feature_column_v2
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.metrics import metrics as metrics_lib
+from penstock._src.ops.metrics import weights_broadcast_ops
+from penstock._src.base import function_utils
 
 
 def require_labels(labels):

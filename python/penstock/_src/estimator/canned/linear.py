@@ -1,25 +1,25 @@
 """Linear estimators."""
 import math
 
-from penstock.estimator import estimator
-from penstock.estimator.canned import head as head_lib
-from penstock.estimator.canned import optimizers
-from penstock.feature_column import feature_column
-from penstock.feature_column import feature_column_v2
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import math_ops
-from penstock.ops import nn
-from penstock.ops import partitioned_variable
-from penstock.ops import partitioned_variables
-from penstock.ops import variable_scope
-from penstock.ops.losses import losses
-from penstock.summaries import summary
-from penstock.training import ftrl
-from penstock.util import nest
+from penstock._src.estimator import estimator
+from penstock._src.estimator.canned import head as head_lib
+from penstock._src.estimator.canned import optimizers
+from penstock._src.feature_column import feature_column
+from penstock._src.feature_column import feature_column_v2
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn
+from penstock._src.ops.state import partitioned_variable
+from penstock._src.ops.state import partitioned_variables
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.metrics import losses
+from penstock._src.summary import summary
+from penstock._src.training import ftrl
+from penstock._src.base import nest
 
 _LEARNING_RATE = 0.2
 

@@ -1,5 +1,5 @@
 """Names of metrics."""
-from penstock.estimator import model_fn
+from penstock._src.estimator import model_fn
 
 
 class MetricKeys:

@@ -1,15 +1,15 @@
 """Several heads on one model, each with its labels."""
-from penstock.estimator import model_fn
-from penstock.estimator.canned import head as head_lib
-from penstock.estimator.canned.metric_keys import MetricKeys
-from penstock.saved_models.model_utils import export_output as export_output_lib
-from penstock.estimator.mode_keys import ModeKeys
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import metrics as metrics_lib
-from penstock.summaries import summary
+from penstock._src.estimator import model_fn
+from penstock._src.estimator.canned import head as head_lib
+from penstock._src.estimator.canned.metric_keys import MetricKeys
+from penstock._src.saved_model.model_utils import export_output as export_output_lib
+from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.metrics import metrics as metrics_lib
+from penstock._src.summary import summary
 
 
 def multi_head(heads, head_weights=None):

@@ -1,10 +1,10 @@
 """Optimizers by name."""
-from penstock.training import adagrad
-from penstock.training import adam
-from penstock.training import ftrl
-from penstock.training import gradient_descent
-from penstock.training import optimizer as optimizer_lib
-from penstock.training import rmsprop
+from penstock._src.training import adagrad
+from penstock._src.training import adam
+from penstock._src.training import ftrl
+from penstock._src.training import gradient_descent
+from penstock._src.training import optimizer as optimizer_lib
+from penstock._src.training import rmsprop
 
 _OPTIMIZERS = {
     "Adagrad": adagrad.AdagradOptimizer,

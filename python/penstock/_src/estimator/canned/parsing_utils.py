@@ -1,8 +1,8 @@
 """What `tf.io.parse_example` needs for a canned estimator: columns, label and weight."""
-from penstock.feature_column import feature_column as fc
-from penstock.feature_column import feature_column_v2 as fc_v2
-from penstock.framework import dtypes
-from penstock.ops import parsing_ops
+from penstock._src.feature_column import feature_column as fc
+from penstock._src.feature_column import feature_column_v2 as fc_v2
+from penstock._src.graph import dtypes
+from penstock._src.ops.lookup import parsing_ops
 
 
 def classifier_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.int64, label_default=None,

@@ -1,16 +1,16 @@
 """What an exported model takes: receivers of requests."""
 import collections
 
-from penstock.estimator import util
-from penstock.saved_models.model_utils import export_utils
-from penstock.saved_models.model_utils.export_utils import (SINGLE_FEATURE_DEFAULT_NAME, SINGLE_LABEL_DEFAULT_NAME,
-                                                    SINGLE_RECEIVER_DEFAULT_NAME)
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import sparse_tensor
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import parsing_ops
+from penstock._src.estimator import util
+from penstock._src.saved_model.model_utils import export_utils
+from penstock._src.saved_model.model_utils.export_utils import (
+    SINGLE_FEATURE_DEFAULT_NAME, SINGLE_LABEL_DEFAULT_NAME, SINGLE_RECEIVER_DEFAULT_NAME)
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.lookup import parsing_ops
 
 _SINGLE_NAMES = {
     "feature": SINGLE_FEATURE_DEFAULT_NAME,

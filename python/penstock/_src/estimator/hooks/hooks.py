@@ -1,15 +1,15 @@
 """Hooks that evaluate while a model is trained, and that stop workers."""
 import time
 
-from penstock.estimator import estimator as estimator_lib
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import state_ops
-from penstock.training import basic_session_run_hooks
-from penstock.training import monitored_session
-from penstock.training import session_run_hook
-from penstock.training import training_util
+from penstock._src.estimator import estimator as estimator_lib
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.training import basic_session_run_hooks
+from penstock._src.training import monitored_session
+from penstock._src.training import session_run_hook
+from penstock._src.checkpoint import training_util
 
 
 class InMemoryEvaluatorHook(session_run_hook.SessionRunHook):

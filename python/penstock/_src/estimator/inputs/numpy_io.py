@@ -3,7 +3,7 @@ import collections
 
 import numpy as np
 
-from penstock.estimator.inputs.queues import feeding_functions
+from penstock._src.estimator.inputs.queues import feeding_functions
 
 
 def check_shuffle(shuffle):

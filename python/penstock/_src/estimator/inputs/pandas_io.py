@@ -3,8 +3,8 @@ import uuid
 
 import numpy as np
 
-from penstock.estimator.inputs import numpy_io
-from penstock.estimator.inputs.queues import feeding_functions
+from penstock._src.estimator.inputs import numpy_io
+from penstock._src.estimator.inputs.queues import feeding_functions
 
 
 def _join(x, y, target_column):

@@ -3,9 +3,9 @@ import collections
 import json
 import os
 
-from penstock.estimator import run_config as run_config_lib
-from penstock.estimator.tpu import util as util_lib
-from penstock.platform import tf_logging as logging
+from penstock._src.estimator import run_config as run_config_lib
+from penstock._src.estimator.tpu import util as util_lib
+from penstock._src.base import tf_logging as logging
 from penstock.proto import config_pb2
 
 

@@ -6,23 +6,23 @@ import collections
 import math
 import signal
 
-from penstock.estimator import estimator as estimator_lib
-from penstock.estimator import model_fn as model_fn_lib
-from penstock.estimator.mode_keys import ModeKeys
-from penstock.estimator.tpu import tpu_config
-from penstock.estimator.tpu import util as util_lib
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.ops import init_ops
-from penstock.ops import summary_ops_v2
-from penstock.ops import variable_scope
-from penstock.platform import tf_logging as logging
+from penstock._src.estimator import estimator as estimator_lib
+from penstock._src.estimator import model_fn as model_fn_lib
+from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.estimator.tpu import tpu_config
+from penstock._src.estimator.tpu import util as util_lib
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.ops.state import init_ops
+from penstock._src.summary import summary_ops_v2
+from penstock._src.ops.state import variable_scope
+from penstock._src.base import tf_logging as logging
 from penstock.proto import summary_pb2
-from penstock.training import basic_session_run_hooks
-from penstock.training import session_run_hook
-from penstock.training import training_util
-from penstock.util import function_utils
-from penstock.util import tf_inspect
+from penstock._src.training import basic_session_run_hooks
+from penstock._src.training import session_run_hook
+from penstock._src.checkpoint import training_util
+from penstock._src.base import function_utils
+from penstock._src.base import tf_inspect
 
 _RESERVED_PARAMS = ("batch_size", "context", "use_tpu")
 

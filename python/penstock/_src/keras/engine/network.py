@@ -1,9 +1,9 @@
 """Network: a layer whose parts are its attributes."""
-from penstock.layers import base
-from penstock.ops import variables as variables_lib
-from penstock.training.tracking import base as trackable
-from penstock.training.tracking import data_structures
-from penstock.util import nest
+from penstock._src.layers import base
+from penstock._src.ops.state import variables as variables_lib
+from penstock._src.ops.state import base as trackable
+from penstock._src.ops.state import data_structures
+from penstock._src.base import nest
 
 _OWN = ("_trainable_weights", "_non_trainable_weights", "_layers")  # attributes that are no parts
 

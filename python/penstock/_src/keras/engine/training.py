@@ -1,5 +1,5 @@
 """Model: what programs derive their models from."""
-from penstock.keras.engine import network
+from penstock._src.keras.engine import network
 
 
 class Model(network.Network):

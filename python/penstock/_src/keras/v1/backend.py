@@ -1,10 +1,10 @@
 """tf.keras.backend: the settings, and what programs ask of tensors."""
 import numpy as np
 
-from penstock.framework import constant_op
-from penstock.framework import ops
-from penstock.framework import sparse_tensor
-from penstock.layers.identifiers import hard_sigmoid as hard_sigmoid
+from penstock._src.graph import constant_op
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor
+from penstock._src.layers.identifiers import hard_sigmoid as hard_sigmoid
 
 name_scope = ops.name_scope
 _settings = {"floatx": "float32", "epsilon": 1e-7, "image_data_format": "channels_last"}

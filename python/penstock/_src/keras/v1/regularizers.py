@@ -1,6 +1,6 @@
 """tf.keras.regularizers: penalties on the size of weights."""
-from penstock.framework import constant_op
-from penstock.ops import math_ops
+from penstock._src.graph import constant_op
+from penstock._src.core_ops import math_ops
 
 
 class Regularizer:

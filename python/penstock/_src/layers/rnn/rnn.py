@@ -1,15 +1,15 @@
 """Recurrent networks, unrolled: a cell is called once for each step of a sequence of known length. Those that are loops
 are in rnn_dynamic.py."""
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import math_ops
-from penstock.ops import rnn_cell_impl
-from penstock.ops import variable_scope as vs
-from penstock.ops.rnn_dynamic import bidirectional_dynamic_rnn, cache_variables, dynamic_rnn, raw_rnn
-from penstock.util import nest
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.core_ops import math_ops
+from penstock._src.layers.rnn import rnn_cell_impl
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.layers.rnn.rnn_dynamic import bidirectional_dynamic_rnn, cache_variables, dynamic_rnn, raw_rnn
+from penstock._src.base import nest
 
 __all__ = ["bidirectional_dynamic_rnn", "dynamic_rnn", "raw_rnn", "static_bidirectional_rnn", "static_rnn",
            "static_state_saving_rnn"]

@@ -1,25 +1,25 @@
 """Cells of recurrent networks: one step each. Wrappers around cells are in rnn_cell_wrappers."""
 import collections
 
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.layers import base as base_layer
-from penstock.layers import identifiers
-from penstock.ops import array_ops
-from penstock.ops import clip_ops
-from penstock.ops import init_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import partitioned_variable
-from penstock.ops import partitioned_variables
-from penstock.ops import variable_scope as vs
-from penstock.ops import variables as tf_variables
-from penstock.platform import tf_logging as logging
-from penstock.training.tracking import base as trackable
-from penstock.util import nest
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.layers import base as base_layer
+from penstock._src.layers import identifiers
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import clip_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.state import partitioned_variable
+from penstock._src.ops.state import partitioned_variables
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.ops.state import variables as tf_variables
+from penstock._src.base import tf_logging as logging
+from penstock._src.ops.state import base as trackable
+from penstock._src.base import nest
 
 _BIAS_VARIABLE_NAME = "bias"
 _WEIGHTS_VARIABLE_NAME = "kernel"

@@ -2,17 +2,17 @@
 import hashlib
 import numbers
 
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import random_ops
-from penstock.ops.rnn_cell_impl import LSTMStateTuple, RNNCell, assert_like_rnncell
-from penstock.util import function_config
-from penstock.util import nest
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.layers.rnn.rnn_cell_impl import LSTMStateTuple, RNNCell, assert_like_rnncell
+from penstock._src.base import function_config
+from penstock._src.base import nest
 
 
 class _Wrapper(RNNCell):

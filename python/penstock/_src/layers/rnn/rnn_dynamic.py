@@ -1,19 +1,19 @@
 """Recurrent networks as loops: dynamic_rnn, bidirectional_dynamic_rnn, raw_rnn."""
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import control_flow_util
-from penstock.ops import math_ops
-from penstock.ops import rnn_cell_impl
-from penstock.ops import tensor_array_ops
-from penstock.ops import variable_scope as vs
-from penstock.ops.while_loop import while_loop
-from penstock.util import nest
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.graph import control_flow_util
+from penstock._src.core_ops import math_ops
+from penstock._src.layers.rnn import rnn_cell_impl
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.ops.state import variable_scope as vs
+from penstock._src.control_flow.while_loop import while_loop
+from penstock._src.base import nest
 
 _concat = rnn_cell_impl._concat
 

@@ -1,13 +1,13 @@
 """The beta distribution."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import random_ops
-from penstock.ops.distributions import distribution
-from penstock.ops.distributions import kullback_leibler
-from penstock.ops.distributions import util
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.distributions import distribution
+from penstock._src.ops.distributions import kullback_leibler
+from penstock._src.ops.distributions import util
 
 __all__ = ["Beta", "BetaWithSoftplusConcentration"]
 

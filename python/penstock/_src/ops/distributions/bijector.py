@@ -2,14 +2,14 @@
 import contextlib
 import re
 
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import math_ops
-from penstock.ops.distributions import util
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.distributions import util
 
 __all__ = ["Bijector"]
 

@@ -1,15 +1,15 @@
 """One of several classes."""
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import random_ops
-from penstock.ops.distributions import distribution
-from penstock.ops.distributions import kullback_leibler
-from penstock.ops.distributions import util
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.distributions import distribution
+from penstock._src.ops.distributions import kullback_leibler
+from penstock._src.ops.distributions import util
 
 __all__ = ["Categorical"]
 

@@ -1,15 +1,15 @@
 """Dirichlet's distribution, over vectors of probabilities."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import random_ops
-from penstock.ops import special_math_ops
-from penstock.ops.distributions import distribution
-from penstock.ops.distributions import kullback_leibler
-from penstock.ops.distributions import util
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.core_ops import special_math_ops
+from penstock._src.ops.distributions import distribution
+from penstock._src.ops.distributions import kullback_leibler
+from penstock._src.ops.distributions import util
 
 __all__ = ["Dirichlet"]
 

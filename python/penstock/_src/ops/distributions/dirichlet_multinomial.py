@@ -1,17 +1,17 @@
 """Counts of draws from a vector of probabilities that is itself drawn."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import random_ops
-from penstock.ops import special_math_ops
-from penstock.ops.distributions import dirichlet
-from penstock.ops.distributions import distribution
-from penstock.ops.distributions import multinomial
-from penstock.ops.distributions import util
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.core_ops import special_math_ops
+from penstock._src.ops.distributions import dirichlet
+from penstock._src.ops.distributions import distribution
+from penstock._src.ops.distributions import multinomial
+from penstock._src.ops.distributions import util
 
 __all__ = ["DirichletMultinomial"]
 

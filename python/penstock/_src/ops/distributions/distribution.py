@@ -3,16 +3,16 @@ import contextlib
 
 import numpy as np
 
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import math_ops
-from penstock.ops.distributions import kullback_leibler
-from penstock.ops.distributions import util
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.distributions import kullback_leibler
+from penstock._src.ops.distributions import util
 
 __all__ = ["Distribution", "FULLY_REPARAMETERIZED", "NOT_REPARAMETERIZED", "ReparameterizationType"]
 

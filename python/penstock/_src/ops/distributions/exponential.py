@@ -1,11 +1,11 @@
 """The exponential distribution."""
 import numpy as np
 
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import random_ops
-from penstock.ops.distributions import gamma
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.distributions import gamma
 
 __all__ = ["Exponential", "ExponentialWithSoftplusRate"]
 

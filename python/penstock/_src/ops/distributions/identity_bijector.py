@@ -1,6 +1,6 @@
 """The bijector that changes nothing."""
-from penstock.framework import constant_op
-from penstock.ops.distributions import bijector
+from penstock._src.graph import constant_op
+from penstock._src.ops.distributions import bijector
 
 __all__ = ["Identity"]
 

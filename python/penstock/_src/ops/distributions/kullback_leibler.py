@@ -1,11 +1,11 @@
 """Kullback-Leibler divergences, by the classes of the two distributions."""
 import inspect
 
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
 
 __all__ = ["RegisterKL", "cross_entropy", "kl_divergence"]
 

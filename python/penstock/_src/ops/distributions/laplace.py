@@ -3,14 +3,14 @@ import math
 
 import numpy as np
 
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import math_ops
-from penstock.ops import random_ops
-from penstock.ops.distributions import distribution
-from penstock.ops.distributions import special_math
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.distributions import distribution
+from penstock._src.ops.distributions import special_math
 
 __all__ = ["Laplace", "LaplaceWithSoftplusScale"]
 

@@ -1,11 +1,11 @@
 """The normal distribution's functions, accurate in its tails (float32 and float64)."""
 import numpy as np
 
-from penstock.framework import constant_op
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import math_ops
+from penstock._src.graph import constant_op
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
 
 __all__ = ["erfinv", "log_cdf_laplace", "log_ndtr", "ndtr", "ndtri"]
 

@@ -1,15 +1,15 @@
 """Distributions of what a bijector makes of another distribution's draws."""
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops.distributions import distribution as distribution_lib
-from penstock.ops.distributions import identity_bijector
-from penstock.ops.distributions import util
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.distributions import distribution as distribution_lib
+from penstock._src.ops.distributions import identity_bijector
+from penstock._src.ops.distributions import util
 
 __all__ = ["TransformedDistribution"]
 

@@ -1,12 +1,12 @@
 """The uniform distribution."""
 import math
 
-from penstock.framework import gen
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import math_ops
-from penstock.ops import random_ops
-from penstock.ops.distributions import distribution
+from penstock._src.graph import gen
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.distributions import distribution
 
 __all__ = ["Uniform"]
 

@@ -1,7 +1,8 @@
 """Boxes in images: choosing the best, cutting them out, drawing them, drawing them by lot."""
-from penstock.framework import dtypes, gen, ops, random_seed
-from penstock.ops import array_ops, map_fn
-from penstock.ops.arguments import pick
+from penstock._src.graph import dtypes, gen, ops, random_seed
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import map_fn
+from penstock._src.core_ops.arguments import pick
 
 __all__ = [
     "combined_non_max_suppression", "crop_and_resize", "crop_and_resize_v1", "crop_and_resize_v2",

@@ -1,6 +1,9 @@
 """What image functions check of their arguments: in Python what is known, by assertions in the graph what is not."""
-from penstock.framework import gen, ops, tf2
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, variables
+from penstock._src.graph import gen, ops
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.state import variables
 
 __all__ = ["as_batch", "assert_3d", "assert_at_least_3d", "assert_grayscale", "check", "check_at_least_3d",
            "compatible_shapes", "dimensions", "is_tensor", "lesser", "greater", "same"]

@@ -1,9 +1,12 @@
 """Colours of images: types, brightness, contrast, hue, saturation, and other colour spaces."""
-from penstock.framework import dtypes, gen, ops, tf2
-from penstock.ops import array_ops, control_flow_ops, math_ops, random_ops
-from penstock.ops import image_checks as checks
-from penstock.ops.stateless_random_ops import stateless_random_uniform
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.image import image_checks as checks
+from penstock._src.ops.random.stateless_random_ops import stateless_random_uniform
+from penstock._src.base import tf_logging as logging
 
 __all__ = [
     "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_jpeg_quality",

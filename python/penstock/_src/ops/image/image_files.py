@@ -1,7 +1,9 @@
 """Image files whose kind is not known beforehand."""
-from penstock.framework import defaults, dtypes, gen, ops, tf2
-from penstock.ops import math_ops, string_ops
-from penstock.ops.image_color import convert_image_dtype
+from penstock._src.graph import defaults, dtypes, gen, ops
+from penstock._src.base import tf2
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.strings import string_ops
+from penstock._src.ops.image.image_color import convert_image_dtype
 
 __all__ = ["decode_image", "encode_png", "is_jpeg"]
 

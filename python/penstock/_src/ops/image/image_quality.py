@@ -1,10 +1,12 @@
 """How images differ from each other and from pixel to pixel: psnr, ssim, total variation, edges."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops
-from penstock.ops import array_ops, cond, control_flow_ops, math_ops, nn_impl, nn_ops
-from penstock.ops.image_checks import compatible_shapes
-from penstock.ops.image_color import convert_image_dtype
+from penstock._src.graph import constant_op, dtypes, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import cond, control_flow_ops
+from penstock._src.ops.nn import nn_impl, nn_ops
+from penstock._src.ops.image.image_checks import compatible_shapes
+from penstock._src.ops.image.image_color import convert_image_dtype
 
 __all__ = ["image_gradients", "psnr", "sobel_edges", "ssim", "ssim_multiscale", "total_variation"]
 

@@ -1,9 +1,12 @@
 """Images turned, cropped, padded and brought to another size."""
 import functools
 
-from penstock.framework import dtypes, gen, ops, tensor_util, tf2
-from penstock.ops import array_ops, cond, control_flow_ops, math_ops, random_ops, stateless_random_ops
-from penstock.ops import image_checks as checks
+from penstock._src.graph import dtypes, gen, ops, tensor_util
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import cond, control_flow_ops
+from penstock._src.ops.random import random_ops, stateless_random_ops
+from penstock._src.ops.image import image_checks as checks
 
 __all__ = [
     "ResizeMethod", "ResizeMethodV1", "central_crop", "crop_to_bounding_box", "flip_left_right", "flip_up_down",

@@ -1,8 +1,10 @@
 """Matrix exponentials, and what is made of LU decompositions."""
-from penstock.framework import constant_op, dtypes, gen, ops, tf2
-from penstock.ops import array_ops, linalg_ops, math_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import while_loop as while_lib
+from penstock._src.graph import constant_op, dtypes, gen, ops
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.control_flow import while_loop as while_lib
 
 __all__ = ["lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matrix_exponential"]
 

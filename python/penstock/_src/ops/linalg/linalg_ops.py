@@ -1,10 +1,10 @@
 """Matrices: identity, norms, solving, decompositions."""
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops
-from penstock.ops.arguments import pick
-from penstock.ops import array_ops, math_ops
-from penstock.ops.linalg_ops_impl import eye
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops.arguments import pick
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.core_ops.linalg_ops_impl import eye
 
 __all__ = ["adjoint", "cholesky_solve", "eye", "logdet", "matrix_rank", "matrix_solve_ls", "norm", "norm_v2", "pinv",
            "self_adjoint_eig", "self_adjoint_eigvals", "svd", "tridiagonal_matmul", "tridiagonal_solve"]
@@ -243,7 +243,7 @@ def logdet(matrix, name=None):
 
 
 def _as_float_matrix(a, validate_args):
-    from penstock.ops import check_ops
+    from penstock._src.control_flow import check_ops
     if not a.dtype.is_floating:
         raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
     if a.shape.ndims is not None:

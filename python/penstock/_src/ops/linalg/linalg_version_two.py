@@ -2,9 +2,10 @@
 conjugate gradients."""
 import collections
 
-from penstock.framework import constant_op, dtypes, gen, ops
-from penstock.ops import array_ops, math_ops, while_loop
-from penstock.ops.linalg_ops import self_adjoint_eig, self_adjoint_eigvals
+from penstock._src.graph import constant_op, dtypes, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import while_loop
+from penstock._src.ops.linalg.linalg_ops import self_adjoint_eig, self_adjoint_eigvals
 
 __all__ = ["banded_triangular_solve", "conjugate_gradient", "eig", "eigh_tridiagonal", "eigvals"]
 

@@ -4,13 +4,15 @@ import inspect
 
 import numpy as np
 
-from penstock.framework import composite_tensor, dispatch, dtypes, gen, ops, tensor_shape
-from penstock.module import module
-from penstock.ops import array_ops, check_ops, linalg_ops, math_ops
-from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg import composite
-from penstock.ops.linalg.composite import make_composite_tensor
-from penstock.util import hooks
+from penstock._src.graph import composite_tensor, dispatch, dtypes, gen, ops, tensor_shape
+from penstock._src.ops.state import module
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.linear_operators import linear_operator_util as util
+from penstock._src.ops.linear_operators import composite
+from penstock._src.ops.linear_operators.composite import make_composite_tensor
+from penstock._src.base import hooks
 
 __all__ = ["LinearOperator", "make_composite_tensor"]
 
@@ -99,7 +101,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
         return dict(self._parameters)
 
     def _convert_variables_to_tensors(self):
-        from penstock.ops.variable_utils import convert_variables_to_tensors
+        from penstock._src.ops.state.variable_utils import convert_variables_to_tensors
         spec = self._type_spec
         return spec._from_components(convert_variables_to_tensors(spec._to_components(self)))
 
@@ -266,7 +268,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
         raise NotImplementedError("_matmul is not implemented.")
 
     def _matmul_operator(self, right):
-        from penstock.ops.linalg import products
+        from penstock._src.ops.linear_operators import products
         return products.multiply(self, right)
 
     def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
@@ -378,7 +380,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
     # Operators made of it
 
     def _adjoint(self):
-        from penstock.ops.linalg import products
+        from penstock._src.ops.linear_operators import products
         return products.LinearOperatorAdjoint(self, **self.hints())
 
     def hints(self):
@@ -396,7 +398,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
     H = property(adjoint, None)
 
     def _inverse(self):
-        from penstock.ops.linalg import products
+        from penstock._src.ops.linear_operators import products
         return products.LinearOperatorInversion(self, **self.hints())
 
     def inverse(self, name="inverse"):
@@ -409,7 +411,7 @@ class LinearOperator(module.Module, composite_tensor.CompositeTensor):
             return self._inverse()
 
     def _cholesky(self):
-        from penstock.ops.linalg import dense
+        from penstock._src.ops.linear_operators import dense
         return dense.LinearOperatorLowerTriangular(gen.cholesky(self.to_dense()), is_non_singular=True,
                                                    is_self_adjoint=False, is_square=True)
 

@@ -1,9 +1,10 @@
 """Operators in the blocks of a lower triangle."""
-from penstock.framework import common_shapes, tensor_shape
-from penstock.ops import array_ops, control_flow_ops, math_ops
-from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import make_composite_tensor
-from penstock.ops.linalg.blocks import OfBlocks
+from penstock._src.graph import common_shapes, tensor_shape
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.linear_operators import linear_operator_util as util
+from penstock._src.ops.linear_operators.base import make_composite_tensor
+from penstock._src.ops.linear_operators.blocks import OfBlocks
 
 __all__ = ["LinearOperatorBlockLowerTriangular"]
 

@@ -1,9 +1,12 @@
 """Operators made of operators side by side: along the diagonal, and as Kronecker products."""
-from penstock.framework import common_shapes, errors, ops, tensor_shape, tf2
-from penstock.ops import array_ops, control_flow_ops, linalg_ops, math_ops
-from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
-from penstock.ops.linalg.products import OfOperators
+from penstock._src.graph import common_shapes, errors, ops, tensor_shape
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.linear_operators import linear_operator_util as util
+from penstock._src.ops.linear_operators.base import LinearOperator, make_composite_tensor
+from penstock._src.ops.linear_operators.products import OfOperators
 
 __all__ = ["LinearOperatorBlockDiag", "LinearOperatorKronecker", "OfBlocks"]
 _HINTS = ("is_non_singular", "is_self_adjoint", "is_positive_definite")

@@ -1,10 +1,12 @@
 """Operators that a Fourier transform makes diagonal: circulant ones, nested or not, and Toeplitz matrices in them."""
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, tensor_shape
-from penstock.ops import array_ops, check_ops, linalg_ops, math_ops
-from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
+from penstock._src.graph import dtypes, gen, ops, tensor_shape
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.linear_operators import linear_operator_util as util
+from penstock._src.ops.linear_operators.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorCirculant", "LinearOperatorCirculant2D", "LinearOperatorCirculant3D",
            "LinearOperatorToeplitz"]

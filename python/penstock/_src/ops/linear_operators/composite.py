@@ -1,10 +1,10 @@
 """Linear operators as composite tensors: what they are made of goes in and out of functions, loops and datasets."""
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util, type_spec, type_spec_registry
-from penstock.framework.composite_tensor_gradient import CompositeTensorGradient
-from penstock.ops import array_ops
-from penstock.util import nest
+from penstock._src.graph import dtypes, gen, ops, tensor_shape, tensor_util, type_spec, type_spec_registry
+from penstock._src.gradient.composite_tensor_gradient import CompositeTensorGradient
+from penstock._src.core_ops import array_ops
+from penstock._src.base import nest
 
 _HINTS = ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square")
 

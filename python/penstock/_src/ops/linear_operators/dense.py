@@ -1,8 +1,9 @@
 """Operators whose elements are given: full and lower triangular matrices."""
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops, linalg_ops, math_ops
-from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.linear_operators import linear_operator_util as util
+from penstock._src.ops.linear_operators.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorFullMatrix", "LinearOperatorLowerTriangular"]
 TYPES = [dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128]

@@ -1,10 +1,12 @@
 """Diagonal operators, and multiples of the identity."""
 import numpy as np
 
-from penstock.framework import dtypes, errors, gen, ops, tensor_shape, tensor_util
-from penstock.ops import array_ops, check_ops, control_flow_ops, linalg_ops, math_ops
-from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
+from penstock._src.graph import dtypes, errors, gen, ops, tensor_shape, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.linear_operators import linear_operator_util as util
+from penstock._src.ops.linear_operators.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorDiag", "LinearOperatorIdentity", "LinearOperatorScaledIdentity", "LinearOperatorZeros"]
 

@@ -1,8 +1,9 @@
 """Sums of linear operators: those whose sum is cheap to hold come first, what is like a diagonal before triangles."""
-from penstock.framework import ops, tensor_shape
-from penstock.ops import array_ops, check_ops
-from penstock.ops.linalg import dense, diagonal
-from penstock.ops.linalg.base import LinearOperator
+from penstock._src.graph import ops, tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.linear_operators import dense, diagonal
+from penstock._src.ops.linear_operators.base import LinearOperator
 
 __all__ = []
 

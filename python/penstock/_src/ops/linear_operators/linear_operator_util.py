@@ -1,6 +1,9 @@
 """What linear operators share: hints, checks, products and solutions over batches that are stretched."""
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops, check_ops, control_flow_ops, linalg_ops, math_ops, variables
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.state import variables
 
 __all__ = [
     "assert_compatible_matrix_dimensions", "assert_no_entries_with_modulus_zero", "assert_zero_imag_part",

@@ -1,6 +1,6 @@
 """What functions of matrices do where an argument is a linear operator; api/dispatch_rows.py says which do what."""
-from penstock.ops import linalg_ops
-from penstock.ops.linalg.base import LinearOperator
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.linear_operators.base import LinearOperator
 
 
 def call(method, function, args, kwargs):

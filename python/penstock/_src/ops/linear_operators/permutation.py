@@ -1,10 +1,12 @@
 """Permutations of rows as operators."""
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, tensor_util
-from penstock.ops import array_ops, control_flow_ops, linalg_ops, math_ops, sort_ops
-from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
+from penstock._src.graph import dtypes, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops, math_ops, sort_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.linear_operators import linear_operator_util as util
+from penstock._src.ops.linear_operators.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorPermutation"]
 

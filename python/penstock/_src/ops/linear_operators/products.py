@@ -1,11 +1,13 @@
 """Operators made of operators: adjoints, inverses, products."""
 import math
 
-from penstock.framework import common_shapes, dtypes, ops, tensor_shape
-from penstock.ops import array_ops, check_ops, linalg_ops, math_ops
-from penstock.ops.linalg import circulant, dense, diagonal
-from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
+from penstock._src.graph import common_shapes, dtypes, ops, tensor_shape
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.linear_operators import circulant, dense, diagonal
+from penstock._src.ops.linear_operators import linear_operator_util as util
+from penstock._src.ops.linear_operators.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorAdjoint", "LinearOperatorComposition", "LinearOperatorInversion", "OfOperators", "multiply"]
 

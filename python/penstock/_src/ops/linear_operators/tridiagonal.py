@@ -1,8 +1,10 @@
 """Matrices that have elements beside the diagonal only."""
-from penstock.framework import gen, ops
-from penstock.ops import array_ops, check_ops, control_flow_ops, linalg_ops, manip_ops, math_ops
-from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
+from penstock._src.graph import gen, ops
+from penstock._src.core_ops import array_ops, manip_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.linear_operators import linear_operator_util as util
+from penstock._src.ops.linear_operators.base import LinearOperator, make_composite_tensor
 
 __all__ = ["LinearOperatorTridiag"]
 

@@ -1,10 +1,12 @@
 """Operators that differ little from simpler ones: reflections, and updates of low rank."""
-from penstock.framework import errors, gen, ops, tensor_shape
-from penstock.ops import array_ops, control_flow_ops, linalg_ops, math_ops
-from penstock.ops.linalg import diagonal
-from penstock.ops.linalg import linear_operator_util as util
-from penstock.ops.linalg.base import LinearOperator, make_composite_tensor
-from penstock.platform import tf_logging
+from penstock._src.graph import errors, gen, ops, tensor_shape
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.linear_operators import diagonal
+from penstock._src.ops.linear_operators import linear_operator_util as util
+from penstock._src.ops.linear_operators.base import LinearOperator, make_composite_tensor
+from penstock._src.base import tf_logging
 
 __all__ = ["LinearOperatorHouseholder", "LinearOperatorLowRankUpdate"]
 

@@ -5,8 +5,8 @@ import pprint
 import random
 import sys
 
-from penstock.framework import dtypes, gen, sparse_tensor, tensor_util
-from penstock.util import nest
+from penstock._src.graph import dtypes, gen, sparse_tensor, tensor_util
+from penstock._src.base import nest
 
 __all__ = ["Print", "print_v2"]
 
@@ -45,7 +45,7 @@ def _is_tensor(x):
 def _format(template, tensors, mark, summarize, name):
     if not any(hasattr(x, "nested_row_splits") for x in tensors):
         return gen.string_format(tensors, template=template, placeholder=mark, summarize=summarize, name=name)
-    from penstock.ops.ragged import ragged_string_ops  # which is built on this module
+    from penstock._src.ops.ragged import ragged_string_ops  # which is built on this module
     return ragged_string_ops.string_format(template, tensors, mark, summarize, name)
 
 

@@ -4,14 +4,16 @@ import functools
 import uuid
 import weakref
 
-from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util, tf2
-from penstock.framework.conversion import executing_eagerly
-from penstock.ops import array_ops, control_flow_ops, math_ops
-from penstock.ops.tables_initializer import tables_initializer
-from penstock.training.saving import saveable_object
-from penstock.training.tracking import base
-from penstock.training.tracking import tracking
-from penstock.util import compat
+from penstock._src.graph import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util
+from penstock._src.base import tf2
+from penstock._src.graph.conversion import executing_eagerly
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.lookup.tables_initializer import tables_initializer
+from penstock._src.ops.state import saveable_object
+from penstock._src.ops.state import base
+from penstock._src.ops.state import tracking
+from penstock._src.base import compat
 
 
 

@@ -2,9 +2,10 @@
 import collections
 import re
 
-from penstock.framework import constant_op, dtypes, ops, tensor_shape
-from penstock.ops import array_ops, parsing_ragged
-from penstock.ops.parsing_ragged import RaggedFeature
+from penstock._src.graph import constant_op, dtypes, ops, tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.lookup import parsing_ragged
+from penstock._src.ops.lookup.parsing_ragged import RaggedFeature
 
 __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature", "VarLenFeature"]
 

@@ -1,13 +1,17 @@
 """Example messages, CSV and raw bytes into tensors."""
 import numpy as np
 
-from penstock.framework import gen, ops, sparse_tensor, tf2
-from penstock.ops.arguments import pick
-from penstock.ops import array_ops, control_flow_ops, math_ops, parsing_ragged, sparse_ops
-from penstock.ops.parsing_config import (
+from penstock._src.graph import gen, ops, sparse_tensor
+from penstock._src.base import tf2
+from penstock._src.core_ops.arguments import pick
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.lookup import parsing_ragged
+from penstock._src.ops.sparse import sparse_ops
+from penstock._src.ops.lookup.parsing_config import (
     FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, RawFeatures, SparseFeature, VarLenFeature, name_of,
     with_unknown_length)
-from penstock.ops.ragged import ragged_tensor
+from penstock._src.ops.ragged import ragged_tensor
 
 _EXAMPLE_KINDS = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature)
 

@@ -1,10 +1,11 @@
 """Features of Example messages that are ragged tensors, their rows told by other features."""
 import collections
 
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops, check_ops, math_ops
-from penstock.ops.ragged import ragged_math_ops
-from penstock.ops.ragged.ragged_tensor import RaggedTensor
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.ragged import ragged_math_ops
+from penstock._src.ops.ragged.ragged_tensor import RaggedTensor
 
 
 class RaggedFeature(collections.namedtuple(

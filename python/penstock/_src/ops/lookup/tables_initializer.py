@@ -1,6 +1,6 @@
 """The operation that fills all tables of a graph."""
-from penstock.framework import ops
-from penstock.ops import control_flow_ops
+from penstock._src.graph import ops
+from penstock._src.control_flow import control_flow_ops
 
 
 def tables_initializer(name="init_all_tables"):

@@ -1,7 +1,8 @@
 """tf.confusion_matrix."""
-from penstock.framework import dtypes, gen, ops, sparse_tensor
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops
-from penstock.ops import cond as cond_lib
+from penstock._src.graph import dtypes, gen, ops, sparse_tensor
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.control_flow import cond as cond_lib
 
 __all__ = ["confusion_matrix", "confusion_matrix_v1", "remove_squeezable_dimensions"]
 

@@ -1,15 +1,15 @@
 """Losses: weighted, reduced to a number, and put into the collection LOSSES."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import confusion_matrix
-from penstock.ops import math_ops
-from penstock.ops import nn_impl
-from penstock.ops import nn_ops
-from penstock.ops import weights_broadcast_ops
-from penstock.ops.losses import util
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.ops.metrics import confusion_matrix
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_impl
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.metrics import weights_broadcast_ops
+from penstock._src.ops.metrics import util
 
 
 class Reduction(object):

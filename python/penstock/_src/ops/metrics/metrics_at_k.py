@@ -1,17 +1,17 @@
 """Metrics of rankings: precision, recall and average precision among the k best predictions."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import sparse_tensor
-from penstock.ops import array_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import math_ops
-from penstock.ops import nn_ops
-from penstock.ops import sets_impl as sets
-from penstock.ops import sparse_ops
-from penstock.ops import state_ops
-from penstock.ops import weights_broadcast_ops
-from penstock.ops.metrics_base import in_collections, metric_variable
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import sparse_tensor
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.sparse import sets_impl as sets
+from penstock._src.ops.sparse import sparse_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.metrics import weights_broadcast_ops
+from penstock._src.ops.metrics.metrics_base import in_collections, metric_variable
 
 
 def _is_sparse(labels):

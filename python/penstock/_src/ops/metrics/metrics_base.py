@@ -1,16 +1,16 @@
 """What metrics share: their variables, weights, and counting at thresholds."""
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import confusion_matrix
-from penstock.ops import math_ops
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.ops import weights_broadcast_ops
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.ops.metrics import confusion_matrix
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.metrics import weights_broadcast_ops
 
 
 def metric_variable(shape, dtype, validate_shape=True, name=None):

@@ -1,15 +1,15 @@
 """Metrics that count: true and false positives and negatives, precision and recall, areas under curves."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import check_ops
-from penstock.ops import math_ops
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.ops.metrics_base import (confusion_matrix_at_thresholds, in_collections, metric_variable,
-                                       remove_squeezable_dimensions)
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.metrics.metrics_base import (
+    confusion_matrix_at_thresholds, in_collections, metric_variable, remove_squeezable_dimensions)
+from penstock._src.base import tf_logging as logging
 
 _EPSILON = 1e-7
 

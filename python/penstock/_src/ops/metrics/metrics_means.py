@@ -1,14 +1,14 @@
 """Metrics that are means: of values, errors, accuracies."""
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import confusion_matrix
-from penstock.ops import math_ops
-from penstock.ops import state_ops
-from penstock.ops import variable_scope
-from penstock.ops import weights_broadcast_ops
-from penstock.ops.metrics_base import in_collections, metric_variable, remove_squeezable_dimensions
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.metrics import confusion_matrix
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.metrics import weights_broadcast_ops
+from penstock._src.ops.metrics.metrics_base import in_collections, metric_variable, remove_squeezable_dimensions
 
 
 def _quotient(total, count, update_total, update_count, metrics_collections, updates_collections):

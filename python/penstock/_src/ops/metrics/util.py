@@ -1,7 +1,7 @@
 """The collection of losses."""
-from penstock.framework import constant_op
-from penstock.framework import ops
-from penstock.ops import math_ops
+from penstock._src.graph import constant_op
+from penstock._src.graph import ops
+from penstock._src.core_ops import math_ops
 
 
 def add_loss(loss, loss_collection=ops.GraphKeys.LOSSES):

@@ -1,11 +1,11 @@
 """Weights of losses and metrics: scalars, or tensors with the values' rank whose dimensions are 1 or the values'."""
-from penstock.framework import ops
-from penstock.framework import tensor_util
-from penstock.ops import array_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import sets_impl as sets
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.sparse import sets_impl as sets
 
 _ASSERT_BROADCASTABLE_ERROR_PREFIX = "weights can not be broadcast to values."
 

@@ -1,6 +1,6 @@
 """Sampling of classes: (sampled classes, expected count of the true ones, of the sampled ones)."""
-from penstock.framework import gen
-from penstock.ops.random_ops import as_seeds
+from penstock._src.graph import gen
+from penstock._src.ops.random.random_ops import as_seeds
 
 __all__ = ["all_candidate_sampler", "compute_accidental_hits", "fixed_unigram_candidate_sampler",
            "learned_unigram_candidate_sampler", "log_uniform_candidate_sampler", "uniform_candidate_sampler"]

@@ -6,8 +6,11 @@ them are [batch, 2, L + 1]. An alignment that does not end in the last label or 
 """
 import numpy as np
 
-from penstock.framework import constant_op, gen, ops
-from penstock.ops import array_ops, custom_gradient, functional_ops, math_ops, nn_ops, special_math_ops
+from penstock._src.graph import constant_op, gen, ops
+from penstock._src.core_ops import array_ops, math_ops, special_math_ops
+from penstock._src.gradient import custom_gradient
+from penstock._src.control_flow import functional_ops
+from penstock._src.ops.nn import nn_ops
 
 _NEVER = np.log(1e-307)
 

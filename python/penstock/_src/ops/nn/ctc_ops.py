@@ -1,7 +1,9 @@
 """Connectionist temporal classification."""
-from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_shape
-from penstock.ops import array_ops, cond, ctc_dense, map_fn, math_ops
-from penstock.ops.arguments import pick
+from penstock._src.graph import dtypes, gen, ops, sparse_tensor, tensor_shape
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import cond, map_fn
+from penstock._src.ops.nn import ctc_dense
+from penstock._src.core_ops.arguments import pick
 
 __all__ = ["collapse_repeated", "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder",
            "ctc_loss", "ctc_loss_dense", "ctc_loss_v2", "ctc_loss_v3", "ctc_unique_labels", "dense_labels_to_sparse"]

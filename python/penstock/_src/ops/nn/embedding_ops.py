@@ -1,8 +1,10 @@
 """Rows of large tables, which may lie in several parts."""
 import logging
 
-from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tf2
-from penstock.ops import array_ops, clip_ops, math_ops, sparse_ops
+from penstock._src.graph import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops, clip_ops, math_ops
+from penstock._src.ops.sparse import sparse_ops
 
 __all__ = ["embedding_lookup", "embedding_lookup_sparse", "embedding_lookup_sparse_v2", "embedding_lookup_v2",
            "safe_embedding_lookup_sparse", "safe_embedding_lookup_sparse_v2"]

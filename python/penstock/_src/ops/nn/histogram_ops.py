@@ -1,6 +1,8 @@
 """Histograms of fixed width."""
-from penstock.framework import dtypes, gen, ops, tf2
-from penstock.ops import array_ops, clip_ops, control_flow_ops, math_ops
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops, clip_ops, math_ops
+from penstock._src.control_flow import control_flow_ops
 
 __all__ = ["histogram_fixed_width", "histogram_fixed_width_bins"]
 

@@ -6,9 +6,11 @@ import os
 
 import numpy as np
 
-from penstock.framework import dtypes, errors, gen, ops, tensor_shape, tensor_util, tf2
-from penstock.ops import array_ops, math_ops, random_ops
-from penstock.ops.arguments import pick
+from penstock._src.graph import dtypes, errors, gen, ops, tensor_shape, tensor_util
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.core_ops.arguments import pick
 
 __all__ = [
     "bias_add", "bias_add_v1", "crelu", "crelu_v2", "dropout", "dropout_v2", "in_top_k", "in_top_k_v2", "leaky_relu",

@@ -3,9 +3,10 @@ from collections import abc
 
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util, tf2
-from penstock.ops import array_ops
-from penstock.ops.arguments import pick
+from penstock._src.graph import dtypes, gen, ops, tensor_shape, tensor_util
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops.arguments import pick
 
 __all__ = [
     "Convolution", "atrous_conv2d", "atrous_conv2d_transpose", "conv1d", "conv1d_transpose", "conv1d_v2", "conv2d",

@@ -1,11 +1,16 @@
 """Normalisation, moments, separable convolutions: compositions of nn ops."""
-from penstock.framework import constant_op, dtypes, gen, ops, tf2
-from penstock.ops.arguments import pick
-from penstock.ops import array_ops, custom_gradient, linalg_ops, math_ops, nn_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops.nn_loss import *  # noqa: F401,F403
-from penstock.ops.nn_sampled import *  # noqa: F401,F403
-from penstock.ops.nn_sampled import _compute_sampled_logits, _sum_rows  # noqa: F401  (programs build losses of them)
+from penstock._src.graph import constant_op, dtypes, gen, ops
+from penstock._src.base import tf2
+from penstock._src.core_ops.arguments import pick
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.gradient import custom_gradient
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.ops.nn.nn_loss import *  # noqa: F401,F403
+from penstock._src.ops.nn.nn_sampled import *  # noqa: F401,F403
+from penstock._src.ops.nn.nn_sampled import (  # noqa: F401  (programs build losses of them)
+    _compute_sampled_logits, _sum_rows)
 
 
 

@@ -4,10 +4,12 @@ import math
 import numpy as np
 
 from penstock import _core
-from penstock.framework import constant_op, dtypes, gen, ops, tf2
-from penstock.framework.tensor import Tensor
-from penstock.ops import array_ops, check_ops, math_ops
-from penstock.ops.arguments import pick
+from penstock._src.graph import constant_op, dtypes, gen, ops
+from penstock._src.base import tf2
+from penstock._src.graph.tensor import Tensor
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.core_ops.arguments import pick
 
 __all__ = [
     "log_poisson_loss", "sigmoid_cross_entropy_with_logits", "sigmoid_cross_entropy_with_logits_v2",

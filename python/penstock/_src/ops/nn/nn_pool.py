@@ -1,10 +1,10 @@
 """Pooling: the greatest or the mean of windows, in one to three dimensions."""
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, random_seed
-from penstock.ops import array_ops, math_ops
-from penstock.ops.arguments import pick
-from penstock.ops.nn_conv import (
+from penstock._src.graph import dtypes, gen, ops, random_seed
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.core_ops.arguments import pick
+from penstock._src.ops.nn.nn_conv import (
     channels_first, convert_padding, per_dimension, static_rank, strides_and_rate, with_space_to_batch)
 
 __all__ = [

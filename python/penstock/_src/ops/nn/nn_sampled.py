@@ -1,7 +1,8 @@
 """Losses that look at a sample of the classes only."""
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops, candidate_sampling_ops, embedding_ops, math_ops
-from penstock.ops.nn_loss import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits_v2
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.nn import candidate_sampling_ops, embedding_ops
+from penstock._src.ops.nn.nn_loss import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits_v2
 
 __all__ = ["nce_loss", "nce_loss_v2", "sampled_softmax_loss", "sampled_softmax_loss_v2"]
 

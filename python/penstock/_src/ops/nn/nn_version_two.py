@@ -4,9 +4,12 @@ import functools
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_util
-from penstock.ops import array_ops, check_ops, math_ops, nn_ops, stateless_random_ops
-from penstock.ops.nn_activation import noise_shape_of
+from penstock._src.graph import constant_op, dtypes, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.random import stateless_random_ops
+from penstock._src.ops.nn.nn_activation import noise_shape_of
 
 __all__ = ["approx_max_k", "approx_min_k", "compute_average_loss", "general_dropout", "isotonic_regression",
            "scale_regularization_loss", "stateless_dropout"]

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops
-from penstock.ops import array_ops, clip_ops, linalg_ops, manip_ops, math_ops
-from penstock.ops.numpy_ops import np_arrays, np_dtypes, np_indexing, np_utils
-from penstock.ops.numpy_ops.np_arrays import (  # noqa: F401
+from penstock._src.graph import constant_op, dtypes, gen, ops
+from penstock._src.core_ops import array_ops, clip_ops, manip_ops, math_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.numpy import np_arrays, np_dtypes, np_indexing, np_utils
+from penstock._src.ops.numpy.np_arrays import (  # noqa: F401
     _atleast, _dtype, _pad_left_to, _promote_dtype, _promote_dtype_binary, array, asanyarray, asarray,
     ascontiguousarray, copy)
 

@@ -1,9 +1,9 @@
 """The array class, which is Tensor, and what makes arrays of other values."""
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops, math_ops
-from penstock.ops.numpy_ops import np_dtypes, np_utils
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.numpy import np_dtypes, np_utils
 
 ndarray = ops.Tensor
 

@@ -1,6 +1,6 @@
 """The switch that makes tensors behave as NumPy's arrays."""
-from penstock.framework.mode import enable_numpy_style_slicing, set_dtype_conversion_mode
-from penstock.ops.numpy_ops import np_dtypes, np_math_ops
+from penstock._src.base.mode import enable_numpy_style_slicing, set_dtype_conversion_mode
+from penstock._src.ops.numpy import np_dtypes, np_math_ops
 
 
 def enable_numpy_behavior(prefer_float32=False, dtype_conversion_mode="legacy"):

@@ -1,7 +1,7 @@
 """NumPy's types under their names, and which type Python's floats have."""
 import numpy as np
 
-from penstock.framework import dtypes
+from penstock._src.graph import dtypes
 
 bool_ = np.bool_
 complex64 = np.complex64

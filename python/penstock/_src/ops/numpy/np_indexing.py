@@ -1,9 +1,9 @@
 """NumPy's indexing of tensors with arrays of integers and bools."""
 import numpy as np
 
-from penstock.framework import dtypes, ops
-from penstock.ops import array_ops, array_slice, math_ops
-from penstock.ops.numpy_ops import np_arrays, np_utils
+from penstock._src.graph import dtypes, ops
+from penstock._src.core_ops import array_ops, array_slice, math_ops
+from penstock._src.ops.numpy import np_arrays, np_utils
 
 _VALID = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
           "valid indices")
@@ -69,7 +69,7 @@ def getitem(tensor, spec):
 
 
 def _pick(tensor, arrays, places):
-    from penstock.ops.numpy_ops import np_array_ops  # which is built on this module
+    from penstock._src.ops.numpy import np_array_ops  # which is built on this module
     if len({a.dtype for a in arrays}) > 1:
         arrays = [math_ops.cast(a, dtypes.int64) for a in arrays]
     if tensor.shape.rank is not None:

@@ -3,13 +3,13 @@ import numbers
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, errors, gen, ops
-from penstock.framework.eager_tensor import EagerTensor
-from penstock.ops import (
-    array_ops, clip_ops, control_flow_ops, einsum_v2, math_ops, math_ranges, sort_ops, while_loop)
-from penstock.ops.numpy_ops import np_array_ops, np_arrays, np_dtypes, np_utils
-from penstock.ops.numpy_ops.np_array_ops import asarray
-from penstock.util import dispatch
+from penstock._src.graph import constant_op, dtypes, errors, gen, ops
+from penstock._src.graph.eager_tensor import EagerTensor
+from penstock._src.core_ops import array_ops, clip_ops, einsum_v2, math_ops, math_ranges, sort_ops
+from penstock._src.control_flow import control_flow_ops, while_loop
+from penstock._src.ops.numpy import np_array_ops, np_arrays, np_dtypes, np_utils
+from penstock._src.ops.numpy.np_array_ops import asarray
+from penstock._src.graph import dispatchers as dispatch
 
 pi = np.pi
 e = np.e

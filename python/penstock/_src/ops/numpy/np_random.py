@@ -1,9 +1,10 @@
 """Random arrays, with NumPy's signatures and TensorFlow's generators."""
 import numpy as np
 
-from penstock.framework import random_seed
-from penstock.ops import array_ops, random_ops
-from penstock.ops.numpy_ops import np_array_ops, np_dtypes, np_utils
+from penstock._src.graph import random_seed
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.numpy import np_array_ops, np_dtypes, np_utils
 
 DEFAULT_RANDN_DTYPE = np.float32
 

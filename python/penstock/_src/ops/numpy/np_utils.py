@@ -3,11 +3,11 @@ import numbers
 
 import numpy as np
 
-from penstock.framework import dtypes, gen, indexed_slices, ops, tensor_util
-from penstock.ops import array_ops
-from penstock.ops import cond as tf_cond
-from penstock.ops.numpy_ops import np_dtypes
-from penstock.util import nest
+from penstock._src.graph import dtypes, gen, indexed_slices, ops, tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import cond as tf_cond
+from penstock._src.ops.numpy import np_dtypes
+from penstock._src.base import nest
 
 
 def _to_tf_type(dtype):

@@ -1,7 +1,7 @@
 """Conditional accumulators: gradients are summed up until somebody takes them; those of an old step are dropped."""
-from penstock.framework import dtypes, gen, indexed_slices, ops, tensor_shape
-from penstock.framework.conversion import executing_eagerly
-from penstock.ops import math_ops
+from penstock._src.graph import dtypes, gen, indexed_slices, ops, tensor_shape
+from penstock._src.graph.conversion import executing_eagerly
+from penstock._src.core_ops import math_ops
 
 __all__ = ["ConditionalAccumulator", "ConditionalAccumulatorBase", "SparseConditionalAccumulator"]
 

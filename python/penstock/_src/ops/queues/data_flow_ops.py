@@ -4,13 +4,14 @@ import functools
 import hashlib
 from collections import abc
 
-from penstock.framework import dtypes as _dtypes
-from penstock.framework import defaults, func_graph, gen, ops, random_seed, tensor_shape, tensor_util
-from penstock.framework.conversion import executing_eagerly
-from penstock.ops import array_ops
-from penstock.ops.accumulators import *  # noqa: F401, F403
-from penstock.ops.record_input import RecordInput  # noqa: F401
-from penstock.ops.staging_area import *  # noqa: F401, F403
+from penstock._src.graph import dtypes as _dtypes
+from penstock._src.graph import defaults, gen, ops, random_seed, tensor_shape, tensor_util
+from penstock._src.function import func_graph
+from penstock._src.graph.conversion import executing_eagerly
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.queues.accumulators import *  # noqa: F401, F403
+from penstock._src.ops.queues.record_input import RecordInput  # noqa: F401
+from penstock._src.ops.queues.staging_area import *  # noqa: F401, F403
 
 
 

@@ -1,6 +1,6 @@
 """Rows of a tensor set, added to and subtracted from; `alias_*` may write to the tensor's own memory."""
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops, math_ops
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops import array_ops, math_ops
 
 __all__ = ["alias_inplace_add", "alias_inplace_sub", "alias_inplace_update", "empty", "empty_like", "inplace_add",
            "inplace_sub", "inplace_update"]

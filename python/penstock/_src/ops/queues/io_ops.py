@@ -1,7 +1,7 @@
 """Readers: records of the files whose names a queue holds. Reading and writing whole files is made from definitions."""
-from penstock.framework import gen, ops
-from penstock.framework.conversion import executing_eagerly
-from penstock.lib.io import tf_record
+from penstock._src.graph import gen, ops
+from penstock._src.graph.conversion import executing_eagerly
+from penstock._src.files import tf_record
 
 
 

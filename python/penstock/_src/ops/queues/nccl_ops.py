@@ -1,9 +1,9 @@
 """Sums and products over the GPUs of a machine. The nodes are TensorFlow's; nothing here runs them."""
 import itertools
 
-from penstock.framework import device
-from penstock.framework import gen
-from penstock.framework import ops
+from penstock._src.graph import device
+from penstock._src.graph import gen
+from penstock._src.graph import ops
 
 _names = itertools.count()
 

@@ -1,5 +1,5 @@
 """Lists of operations and tensors of a graph, and the operations that lie behind others."""
-from penstock.framework import ops
+from penstock._src.graph import ops
 
 
 def is_iterable(obj):

@@ -1,7 +1,7 @@
 """RecordInput: batches of records out of files, for programs with input pipelines of before tf.data."""
-from penstock.framework import gen, ops
-from penstock.lib.io import tf_record
-from penstock.ops import array_ops
+from penstock._src.graph import gen, ops
+from penstock._src.files import tf_record
+from penstock._src.core_ops import array_ops
 
 
 class RecordInput:

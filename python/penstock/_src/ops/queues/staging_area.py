@@ -2,9 +2,10 @@
 import weakref
 
 from penstock import _core
-from penstock.framework import dtypes as _dtypes
-from penstock.framework import gen, ops, tensor_shape
-from penstock.ops import array_ops, control_flow_ops
+from penstock._src.graph import dtypes as _dtypes
+from penstock._src.graph import gen, ops, tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
 
 __all__ = ["BaseStagingArea", "MapStagingArea", "StagingArea"]
 

@@ -1,14 +1,15 @@
 """DynamicRaggedShape: the shape of a ragged tensor, with the partition of each ragged dimension into rows."""
 import numpy as np
 
-from penstock.framework import composite_tensor, dtypes, gen, ops, tensor_shape, tensor_util
-from penstock.framework import type_spec_registry
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.framework.type_spec import TypeSpec
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops
-from penstock.ops.ragged import ragged_functional_ops
-from penstock.ops.ragged.ragged_tensor import convert_to_tensor_or_ragged_tensor, is_ragged
-from penstock.ops.ragged.row_partition import RowPartition, RowPartitionSpec
+from penstock._src.graph import composite_tensor, dtypes, gen, ops, tensor_shape, tensor_util
+from penstock._src.graph import type_spec_registry
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.graph.type_spec import TypeSpec
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.ragged import ragged_functional_ops
+from penstock._src.ops.ragged.ragged_tensor import convert_to_tensor_or_ragged_tensor, is_ragged
+from penstock._src.ops.ragged.row_partition import RowPartition, RowPartitionSpec
 
 __all__ = ["DynamicRaggedShape"]
 

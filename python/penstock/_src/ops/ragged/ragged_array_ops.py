@@ -1,8 +1,9 @@
 """Masks, tiles, dimensions and partitions of ragged tensors."""
-from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, sort_ops
-from penstock.ops.ragged import ragged_checks, ragged_gather_ops
-from penstock.ops.ragged.ragged_tensor import (
+from penstock._src.graph import dtypes, gen, ops, tensor_shape, tensor_util
+from penstock._src.core_ops import array_ops, math_ops, sort_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.ragged import ragged_checks, ragged_gather_ops
+from penstock._src.ops.ragged.ragged_tensor import (
     RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
 
 
@@ -228,7 +229,7 @@ def _cast(value, dtype):
 
 def _partitioned(data, partitions, count, rank):
     if rank == 0:
-        from penstock.ops.ragged import ragged_concat_ops
+        from penstock._src.ops.ragged import ragged_concat_ops
         return RaggedTensor.from_value_rowids(ragged_concat_ops.stack_v1([data]), array_ops.stack([partitions]), count,
                                               validate=False)
     if rank == 1:

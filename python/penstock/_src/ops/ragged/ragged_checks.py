@@ -1,6 +1,7 @@
 """Partitions of values into rows: checks of them, and one made of another."""
-from penstock.framework import constant_op, dtypes, gen, ops
-from penstock.ops import array_join, array_ops, check_ops, control_flow_ops, math_ops
+from penstock._src.graph import constant_op, dtypes, gen, ops
+from penstock._src.core_ops import array_join, array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
 
 
 repeat = array_join.repeat_with_axis
@@ -159,7 +160,7 @@ def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, nam
 
 def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64):
     """A ragged tensor of ranges."""
-    from penstock.ops.ragged import ragged_tensor
+    from penstock._src.ops.ragged import ragged_tensor
     if limits is None:
         starts, limits = 0, starts
     with ops.name_scope(name, "RaggedRange", [starts, limits, deltas]):

@@ -1,8 +1,10 @@
 """Joining ragged tensors along a dimension."""
-from penstock.framework import ops, tf2
-from penstock.ops import array_ops, check_ops, math_ops
-from penstock.ops.ragged import ragged_array_ops, ragged_checks, ragged_gather_ops
-from penstock.ops.ragged.ragged_tensor import (
+from penstock._src.graph import ops
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.ragged import ragged_array_ops, ragged_checks, ragged_gather_ops
+from penstock._src.ops.ragged.ragged_tensor import (
     RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
 
 

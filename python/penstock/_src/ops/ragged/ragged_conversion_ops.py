@@ -1,6 +1,6 @@
 """Ragged tensors from and to tensors, as functions; the methods of RaggedTensor do the same."""
-from penstock.framework import dtypes
-from penstock.ops.ragged.ragged_tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged
+from penstock._src.graph import dtypes
+from penstock._src.ops.ragged.ragged_tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged
 
 
 def from_tensor(tensor, lengths=None, padding=None, ragged_rank=1, row_splits_dtype=dtypes.int64, name=None):

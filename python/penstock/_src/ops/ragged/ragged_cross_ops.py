@@ -1,7 +1,7 @@
 """Combinations of the features of each row, as ragged tensors."""
-from penstock.framework import dtypes, gen, ops, sparse_tensor
-from penstock.ops import math_ops
-from penstock.ops.ragged.ragged_tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged
+from penstock._src.graph import dtypes, gen, ops, sparse_tensor
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.ragged.ragged_tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged
 
 __all__ = ["cross", "cross_hashed"]
 _HASH_KEY = 0xDECAFCAFFE  # models depend on it

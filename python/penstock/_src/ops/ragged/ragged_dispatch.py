@@ -2,12 +2,12 @@
 import importlib
 import inspect
 
-from penstock.framework import ops
-from penstock.framework.eager_tensor import EagerTensor
-from penstock.framework.tensor import Tensor
-from penstock.ops.ragged import ragged_functional_ops
-from penstock.ops.ragged.dynamic_ragged_shape import DynamicRaggedShape
-from penstock.ops.ragged.ragged_tensor import convert_to_tensor_or_ragged_tensor, is_ragged
+from penstock._src.graph import ops
+from penstock._src.graph.eager_tensor import EagerTensor
+from penstock._src.graph.tensor import Tensor
+from penstock._src.ops.ragged import ragged_functional_ops
+from penstock._src.ops.ragged.dynamic_ragged_shape import DynamicRaggedShape
+from penstock._src.ops.ragged.ragged_tensor import convert_to_tensor_or_ragged_tensor, is_ragged
 
 
 def call(kind, function, args, kwargs):
@@ -23,7 +23,7 @@ def call(kind, function, args, kwargs):
         return _KINDS[kind](function, list(args), dict(kwargs))
     module, _, name = kind.partition(".")
     module = "ragged_version_one" if module == "v1" else module
-    return getattr(importlib.import_module("penstock.ops.ragged." + module), name)(*args, **kwargs)
+    return getattr(importlib.import_module("penstock._src.ops.ragged." + module), name)(*args, **kwargs)
 
 
 def _holds_ragged(values):

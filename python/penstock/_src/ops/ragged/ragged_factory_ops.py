@@ -1,10 +1,10 @@
 """Ragged tensors from nested lists, and placeholders of them."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, ops, tensor_shape
-from penstock.ops import array_ops
-from penstock.ops.ragged import ragged_tensor
-from penstock.ops.ragged.ragged_tensor_value import RaggedTensorValue
+from penstock._src.graph import constant_op, dtypes, ops, tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.ragged import ragged_tensor
+from penstock._src.ops.ragged.ragged_tensor_value import RaggedTensorValue
 
 __all__ = ["constant", "constant_value", "placeholder"]
 

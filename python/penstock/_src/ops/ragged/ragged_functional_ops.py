@@ -1,8 +1,9 @@
 """Functions of the innermost values of ragged tensors."""
-from penstock.framework import ops, tensor_shape
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops
-from penstock.ops.ragged import ragged_checks
-from penstock.ops.ragged.ragged_tensor import (
+from penstock._src.graph import ops, tensor_shape
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.ragged import ragged_checks
+from penstock._src.ops.ragged.ragged_tensor import (
     RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
 
 
@@ -80,7 +81,7 @@ def stretched(op, *values):
 
 
 def _with_one_row(value):
-    from penstock.ops.ragged import ragged_array_ops
+    from penstock._src.ops.ragged import ragged_array_ops
     return ragged_array_ops.expand_dims(value, axis=0)
 
 
@@ -114,7 +115,7 @@ def _of_as_many_rows(values):
 
 
 def _gather(params, indices):
-    from penstock.ops.ragged import ragged_gather_ops
+    from penstock._src.ops.ragged import ragged_gather_ops
     return ragged_gather_ops.gather(params, indices)
 
 

@@ -1,8 +1,9 @@
 """Gathering rows of ragged tensors, and by ragged indices."""
-from penstock.framework import gen, ops, tensor_shape
-from penstock.ops import array_ops, check_ops, math_ops
-from penstock.ops.ragged import ragged_checks
-from penstock.ops.ragged.ragged_tensor import (
+from penstock._src.graph import gen, ops, tensor_shape
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.ragged import ragged_checks
+from penstock._src.ops.ragged.ragged_tensor import (
     RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
 
 
@@ -177,7 +178,7 @@ def _by_many(params, indices, rank):
 
 def _repeated(params, indices, rank):
     """Empty index tuples: all of `params`, as often as there are tuples."""
-    from penstock.ops.ragged import ragged_array_ops
+    from penstock._src.ops.ragged import ragged_array_ops
     ndims = params.ragged_rank + array_ops.rank(params.flat_values)
     for _ in range(rank - 1):
         params = ragged_array_ops.expand_dims(params, axis=0)

@@ -1,10 +1,12 @@
 """Indexing and slicing of ragged tensors."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, errors, gen, ops, tensor_shape, tensor_util, tf2
-from penstock.ops import array_ops, check_ops, math_ops
-from penstock.ops.ragged import ragged_checks
-from penstock.ops.ragged.ragged_tensor import RaggedTensor
+from penstock._src.graph import constant_op, dtypes, errors, gen, ops, tensor_shape, tensor_util
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.ragged import ragged_checks
+from penstock._src.ops.ragged.ragged_tensor import RaggedTensor
 
 
 def ragged_tensor_getitem(ragged, key):

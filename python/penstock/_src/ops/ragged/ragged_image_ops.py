@@ -1,8 +1,9 @@
 """Images of different sizes."""
-from penstock.framework import dtypes, ops, tensor_shape, tensor_util
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import image_ops, map_fn
-from penstock.ops.ragged.ragged_tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor
+from penstock._src.graph import dtypes, ops, tensor_shape, tensor_util
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.ops.image import image_ops
+from penstock._src.control_flow import map_fn
+from penstock._src.ops.ragged.ragged_tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor
 
 
 def resize_images_v2(images, size, method=image_ops.ResizeMethod.BILINEAR, preserve_aspect_ratio=False, antialias=False,

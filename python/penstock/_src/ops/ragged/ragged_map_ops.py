@@ -1,14 +1,15 @@
 """tf.map_fn over the rows of ragged tensors, and with ragged results."""
-from penstock.framework import constant_op, dtypes, ops, tensor_shape
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import array_ops, tensor_array_ops
-from penstock.ops.functional_ops import Packing, cached_variables
-from penstock.ops.ragged import ragged_checks
-from penstock.ops.ragged.ragged_tensor import (
+from penstock._src.graph import constant_op, dtypes, ops, tensor_shape
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import tensor_array_ops
+from penstock._src.control_flow.functional_ops import Packing, cached_variables
+from penstock._src.ops.ragged import ragged_checks
+from penstock._src.ops.ragged.ragged_tensor import (
     RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
-from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
-from penstock.ops.while_loop import while_loop
-from penstock.util import nest
+from penstock._src.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+from penstock._src.control_flow.while_loop import while_loop
+from penstock._src.base import nest
 
 
 class RaggedTensorType:

@@ -1,11 +1,12 @@
 """Sums and the like of ragged tensors: along dimensions, and of rows that belong together."""
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, tensor_util
-from penstock.ops import array_ops, check_ops, math_ops
-from penstock.ops.ragged import ragged_checks, ragged_functional_ops
-from penstock.ops.ragged.ragged_checks import range  # noqa: A004 (tf.ragged's name)
-from penstock.ops.ragged.ragged_tensor import (
+from penstock._src.graph import dtypes, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.ops.ragged import ragged_checks, ragged_functional_ops
+from penstock._src.ops.ragged.ragged_checks import range  # noqa: A004 (tf.ragged's name)
+from penstock._src.ops.ragged.ragged_tensor import (
     RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
 
 
@@ -111,7 +112,7 @@ def ragged_reduce_aggregate(reduce_op, unsorted_segment_op, rt_input, axis, keep
 
 
 def _reduced(reduce, combine, value, axis, keepdims):
-    from penstock.ops.ragged import ragged_array_ops
+    from penstock._src.ops.ragged import ragged_array_ops
     if not is_ragged(value):
         return reduce(value, axis)
     if axis > 1:

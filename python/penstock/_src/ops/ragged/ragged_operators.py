@@ -1,18 +1,18 @@
 """Python's operators on ragged tensors."""
-from penstock.framework import defaults, gen
-from penstock.framework import dispatch
-from penstock.framework import errors
-from penstock.framework.mode import mode
-from penstock.ops import math_ops
+from penstock._src.graph import defaults, gen
+from penstock._src.graph import dispatch
+from penstock._src.graph import errors
+from penstock._src.base.mode import mode
+from penstock._src.core_ops import math_ops
 
 _OPERATORS = {
-    "ge": "framework.gen:greater_equal", "gt": "framework.gen:greater", "le": "framework.gen:less_equal",
-    "lt": "framework.gen:less",
-    "and": "framework.gen:logical_and", "or": "framework.gen:logical_or", "xor": "ops.math_ops:logical_xor",
-    "invert": "framework.gen:logical_not", "abs": "ops.math_ops:abs", "neg": "ops.math_ops:negative",
-    "add": "ops.math_ops:add", "sub": "ops.math_ops:subtract", "mul": "ops.math_ops:multiply",
-    "div": "ops.math_ops:div", "truediv": "ops.math_ops:truediv", "floordiv": "ops.math_ops:floordiv",
-    "mod": "framework.gen:floor_mod", "pow": "ops.math_ops:pow",
+    "ge": "graph.gen:greater_equal", "gt": "graph.gen:greater", "le": "graph.gen:less_equal",
+    "lt": "graph.gen:less",
+    "and": "graph.gen:logical_and", "or": "graph.gen:logical_or", "xor": "core_ops.math_ops:logical_xor",
+    "invert": "graph.gen:logical_not", "abs": "core_ops.math_ops:abs", "neg": "core_ops.math_ops:negative",
+    "add": "core_ops.math_ops:add", "sub": "core_ops.math_ops:subtract", "mul": "core_ops.math_ops:multiply",
+    "div": "core_ops.math_ops:div", "truediv": "core_ops.math_ops:truediv", "floordiv": "core_ops.math_ops:floordiv",
+    "mod": "graph.gen:floor_mod", "pow": "core_ops.math_ops:pow",
 }
 _REFLECTED = "and or xor add sub mul div truediv floordiv mod pow".split()
 
@@ -49,8 +49,8 @@ def _not_equal(self, other):
     return self is not other
 
 
-_EQUAL = dispatch.dispatched("ops.math_ops:equal", math_ops.equal)
-_NOT_EQUAL = dispatch.dispatched("ops.math_ops:not_equal", math_ops.not_equal)
+_EQUAL = dispatch.dispatched("core_ops.math_ops:equal", math_ops.equal)
+_NOT_EQUAL = dispatch.dispatched("core_ops.math_ops:not_equal", math_ops.not_equal)
 
 
 def overload(cls):

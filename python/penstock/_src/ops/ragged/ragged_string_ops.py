@@ -1,8 +1,10 @@
 """Functions of strings whose results are ragged."""
-from penstock.framework import dtypes, gen, ops, tf2
-from penstock.ops import array_ops, math_ops, string_ops
-from penstock.ops.arguments import pick
-from penstock.ops.ragged.ragged_tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.strings import string_ops
+from penstock._src.core_ops.arguments import pick
+from penstock._src.ops.ragged.ragged_tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor, is_ragged
 
 __all__ = ["ngrams", "ragged_tensor_to_string", "string_bytes_split", "string_format", "string_split",
            "string_split_v2", "strings_split_v1", "unicode_decode", "unicode_decode_with_offsets", "unicode_encode",

@@ -3,16 +3,17 @@ import functools
 
 import numpy as np
 
-from penstock.framework import composite_tensor, constant_op, dispatch, dtypes, fetch_conversions, gen, ops
-from penstock.framework import sparse_tensor, tensor_shape
-from penstock.framework import tensor_util, tf2
-from penstock.framework.composite_tensor_gradient import WithValuesCompositeTensorGradient
-from penstock.framework.conversion import executing_eagerly
-from penstock.ops import array_ops, math_ops
-from penstock.ops.ragged import ragged_checks, ragged_operators
-from penstock.ops.ragged.ragged_tensor_value import RaggedTensorValue
-from penstock.util.foreign_names import known_as
-from penstock.util import hooks
+from penstock._src.graph import composite_tensor, constant_op, dispatch, dtypes, fetch_conversions, gen, ops
+from penstock._src.graph import sparse_tensor, tensor_shape
+from penstock._src.graph import tensor_util
+from penstock._src.base import tf2
+from penstock._src.gradient.composite_tensor_gradient import WithValuesCompositeTensorGradient
+from penstock._src.graph.conversion import executing_eagerly
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.ragged import ragged_checks, ragged_operators
+from penstock._src.ops.ragged.ragged_tensor_value import RaggedTensorValue
+from penstock._src.base.foreign_names import known_as
+from penstock._src.base import hooks
 
 __all__ = ["RaggedTensor", "convert_to_tensor_or_ragged_tensor", "is_ragged", "match_row_splits_dtypes"]
 
@@ -54,11 +55,11 @@ class RaggedTensor(composite_tensor.CompositeTensor):
 
     @property
     def _type_spec(self):
-        from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+        from penstock._src.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
         return RaggedTensorSpec.from_value(self)
 
     def _shape_invariant_to_type_spec(self, shape):
-        from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+        from penstock._src.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
         return RaggedTensorSpec(shape, self.dtype, self.ragged_rank, self.row_splits.dtype)
 
     # --- made of values and a partition of them into rows
@@ -377,7 +378,7 @@ class RaggedTensor(composite_tensor.CompositeTensor):
     @property
     def _row_partition(self):
         """The division of the values into rows, as a RowPartition."""
-        from penstock.ops.ragged.row_partition import RowPartition
+        from penstock._src.ops.ragged.row_partition import RowPartition
         return RowPartition._of_ragged(self)
 
     @property
@@ -614,7 +615,7 @@ class RaggedTensor(composite_tensor.CompositeTensor):
     def __getitem__(self, key):
         if not isinstance(self, RaggedTensor):
             return dispatch.of_borrowed("__operators__.ragged_getitem", self, key)
-        from penstock.ops.ragged import ragged_getitem
+        from penstock._src.ops.ragged import ragged_getitem
         return ragged_getitem.ragged_tensor_getitem(self, key)
 
     @property

@@ -1,13 +1,13 @@
 """RaggedTensorSpec: what is known of a ragged tensor before it is there."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape
-from penstock.framework import type_spec_registry
-from penstock.framework.mode import mode
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.framework.type_spec import BatchableTypeSpec, register_type_spec_from_value_converter
-from penstock.ops.ragged.ragged_tensor import RaggedTensor, is_ragged
-from penstock.ops.ragged.ragged_tensor_value import RaggedTensorValue
+from penstock._src.graph import constant_op, dtypes, gen, ops, tensor_shape
+from penstock._src.graph import type_spec_registry
+from penstock._src.base.mode import mode
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.graph.type_spec import BatchableTypeSpec, register_type_spec_from_value_converter
+from penstock._src.ops.ragged.ragged_tensor import RaggedTensor, is_ragged
+from penstock._src.ops.ragged.ragged_tensor_value import RaggedTensorValue
 
 __all__ = ["RaggedTensorSpec"]
 

@@ -1,8 +1,8 @@
 """Functions of ragged tensors with the arguments that version 1's public functions have."""
-from penstock.framework import dtypes
-from penstock.ops import string_ops
-from penstock.ops.ragged import ragged_array_ops, ragged_gather_ops, ragged_math_ops
-from penstock.util.deprecation import deprecated_argument_lookup
+from penstock._src.graph import dtypes
+from penstock._src.ops.strings import string_ops
+from penstock._src.ops.ragged import ragged_array_ops, ragged_gather_ops, ragged_math_ops
+from penstock._src.base.deprecation import deprecated_argument_lookup
 
 
 def expand_dims(input, axis=None, name=None, dim=None):
@@ -52,7 +52,7 @@ reduce_logsumexp = _reduction(ragged_math_ops.reduce_logsumexp)
 
 def reduce_join_v2(inputs, axis=None, keepdims=None, separator="", name=None):
     """`tf.strings.reduce_join` of version 2 for ragged tensors."""
-    from penstock.framework import gen
+    from penstock._src.graph import gen
     return ragged_math_ops.ragged_reduce_aggregate(string_ops.reduce_join_v2, gen.unsorted_segment_join, inputs, axis,
                                                    keepdims, separator, name or "RaggedSegmentJoin")
 

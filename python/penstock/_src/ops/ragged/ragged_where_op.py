@@ -1,8 +1,9 @@
 """tf.where of ragged tensors."""
-from penstock.framework import ops
-from penstock.ops import array_ops, math_ops
-from penstock.ops.ragged import ragged_checks, ragged_concat_ops, ragged_functional_ops, ragged_gather_ops
-from penstock.ops.ragged.ragged_tensor import convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.ragged import ragged_checks, ragged_concat_ops, ragged_functional_ops, ragged_gather_ops
+from penstock._src.ops.ragged.ragged_tensor import (
+    convert_to_tensor_or_ragged_tensor, is_ragged, match_row_splits_dtypes)
 
 
 def where(condition, x=None, y=None, name=None):

@@ -1,12 +1,13 @@
 """RowPartition: how a sequence of values is divided into rows."""
 import numpy as np
 
-from penstock.framework import composite_tensor, dtypes, gen, ops, tensor_shape, tensor_util
-from penstock.framework import type_spec_registry
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.framework.type_spec import TypeSpec
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops
-from penstock.ops.ragged import ragged_checks
+from penstock._src.graph import composite_tensor, dtypes, gen, ops, tensor_shape, tensor_util
+from penstock._src.graph import type_spec_registry
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.graph.type_spec import TypeSpec
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.ragged import ragged_checks
 
 __all__ = ["RowPartition", "RowPartitionSpec"]
 
@@ -148,7 +149,7 @@ class RowPartition(composite_tensor.CompositeTensor):
 
     def _applied(self, values):
         """The ragged tensor of these rows of `values`."""
-        from penstock.ops.ragged.ragged_tensor import RaggedTensor
+        from penstock._src.ops.ragged.ragged_tensor import RaggedTensor
         return RaggedTensor(values, self._row_splits, self._row_lengths, self._value_rowids, self._nrows, internal=True,
                             uniform_row_length=self._uniform_row_length)
 

@@ -3,8 +3,9 @@ import functools
 
 import numpy as np
 
-from penstock.framework import dtypes, gen, ops, random_seed, tensor_util
-from penstock.ops import array_ops, control_flow_ops, math_ops
+from penstock._src.graph import dtypes, gen, ops, random_seed, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import control_flow_ops
 
 __all__ = [
     "categorical", "multinomial", "parameterized_truncated_normal", "random_crop", "random_gamma", "random_normal",

@@ -3,10 +3,10 @@ import functools
 
 import numpy as np
 
-from penstock.framework import dtypes, errors, gen, ops, tensor_util
-from penstock.ops import array_ops
-from penstock.ops.random_algorithms import Algorithm, convert_alg_to_int
-from penstock.ops.random_ops import crop_at_random, uniform_type_and_limit
+from penstock._src.graph import dtypes, errors, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.random.algorithms import Algorithm, convert_alg_to_int
+from penstock._src.ops.random.random_ops import crop_at_random, uniform_type_and_limit
 
 __all__ = ["fold_in", "index_shuffle", "split", "stateless_categorical", "stateless_shuffle", "stateless_multinomial",
            "stateless_parameterized_truncated_normal", "stateless_random_binomial", "stateless_random_gamma",

@@ -1,9 +1,9 @@
 """Discrete cosine transforms."""
 import math
 
-from penstock.framework import gen, ops, tensor_shape
-from penstock.ops import array_ops, math_ops
-from penstock.ops.signal import fft_ops
+from penstock._src.graph import gen, ops, tensor_shape
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.signal import fft_ops
 
 __all__ = ["dct", "idct"]
 

@@ -1,6 +1,6 @@
 """Fourier transforms, and shifts of their results."""
-from penstock.framework import dtypes, gen, ops, tensor_shape, tensor_util
-from penstock.ops import array_ops, manip_ops, math_ops
+from penstock._src.graph import dtypes, gen, ops, tensor_shape, tensor_util
+from penstock._src.core_ops import array_ops, manip_ops, math_ops
 
 __all__ = ["fft", "fft2d", "fft3d", "fftnd", "fftshift", "ifft", "ifft2d", "ifft3d", "ifftnd", "ifftshift", "irfft",
            "irfft2d", "irfft3d", "irfftnd", "rfft", "rfft2d", "rfft3d", "rfftnd"]

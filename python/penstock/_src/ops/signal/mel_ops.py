@@ -1,7 +1,7 @@
 """The mel scale: frequencies as the ear hears them."""
-from penstock.framework import dtypes, gen, ops, tensor_util
-from penstock.ops import array_ops
-from penstock.ops.signal import shape_ops
+from penstock._src.graph import dtypes, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.signal import shape_ops
 
 __all__ = ["linear_to_mel_weight_matrix"]
 BREAK_HERTZ = 700.0

@@ -1,8 +1,8 @@
 """Mel-frequency cepstral coefficients."""
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops, math_ops
-from penstock.ops.signal import dct_ops
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.signal import dct_ops
 
 __all__ = ["mfccs_from_log_mel_spectrograms"]
 

@@ -1,6 +1,6 @@
 """Signals put together from overlapping frames."""
-from penstock.framework import dtypes, ops, tensor_util
-from penstock.ops import array_ops, math_ops
+from penstock._src.graph import dtypes, ops, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
 
 __all__ = ["overlap_and_add"]
 

@@ -1,7 +1,7 @@
 """Signals cut into frames."""
-from penstock.framework import gen, ops, tensor_util
-from penstock.ops import array_ops, math_ops
-from penstock.ops.signal import util_ops
+from penstock._src.graph import gen, ops, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.signal import util_ops
 
 __all__ = ["frame"]
 

@@ -1,9 +1,9 @@
 """Short-time Fourier transforms and their inverses."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_util
-from penstock.ops import array_ops, math_ops
-from penstock.ops.signal import dct_ops, fft_ops, reconstruction_ops, shape_ops, window_ops
+from penstock._src.graph import constant_op, dtypes, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.signal import dct_ops, fft_ops, reconstruction_ops, shape_ops, window_ops
 
 __all__ = ["inverse_mdct", "inverse_stft", "inverse_stft_window_fn", "mdct", "stft"]
 

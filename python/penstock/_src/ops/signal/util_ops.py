@@ -1,9 +1,9 @@
 """The greatest common divisor."""
 import math
 
-from penstock.framework import gen, ops, tensor_util
-from penstock.ops import array_ops
-from penstock.ops import while_loop as while_lib
+from penstock._src.graph import gen, ops, tensor_util
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import while_loop as while_lib
 
 __all__ = ["gcd"]
 

@@ -3,8 +3,9 @@ import math
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_util
-from penstock.ops import array_ops, cond, math_ops
+from penstock._src.graph import constant_op, dtypes, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import cond
 
 __all__ = ["hamming_window", "hann_window", "kaiser_bessel_derived_window", "kaiser_window", "vorbis_window"]
 
@@ -49,7 +50,7 @@ def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None
 
 def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
     """Kaiser's window."""
-    from penstock.framework import gen
+    from penstock._src.graph import gen
     with ops.name_scope(name, "kaiser_window"):
         window_length = _checked(window_length, dtype)
         if tensor_util.constant_value(window_length) == 1:

@@ -1,6 +1,6 @@
 """Sets along the last dimension of dense or sparse tensors."""
-from penstock.framework import dtypes, gen, ops, sparse_tensor
-from penstock.ops.sparse_ops import as_sparse
+from penstock._src.graph import dtypes, gen, ops, sparse_tensor
+from penstock._src.ops.sparse.sparse_ops import as_sparse
 
 __all__ = ["set_difference", "set_intersection", "set_size", "set_union"]
 

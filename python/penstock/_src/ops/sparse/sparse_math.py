@@ -1,7 +1,8 @@
 """Arithmetic of sparse tensors: sums, reductions, products, crosses."""
-from penstock.framework import dtypes, gen, ops, sparse_tensor, tensor_util
-from penstock.ops import array_ops, check_ops, math_ops
-from penstock.ops.arguments import pick
+from penstock._src.graph import dtypes, gen, ops, sparse_tensor, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
+from penstock._src.core_ops.arguments import pick
 
 __all__ = [
     "map_values", "sampled_addmm",

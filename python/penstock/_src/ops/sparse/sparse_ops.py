@@ -4,11 +4,13 @@ from collections import abc
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util, tf2
-from penstock.ops.arguments import pick
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops
-from penstock.ops.sparse_math import *  # noqa: F401,F403
-from penstock.ops.sparse_math import as_sparse
+from penstock._src.graph import constant_op, dtypes, gen, ops, sparse_tensor, tensor_shape, tensor_util
+from penstock._src.base import tf2
+from penstock._src.core_ops.arguments import pick
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.sparse.sparse_math import *  # noqa: F401,F403
+from penstock._src.ops.sparse.sparse_math import as_sparse
 
 SparseTensor = sparse_tensor.SparseTensor
 

@@ -4,13 +4,13 @@ import contextlib
 import functools
 import weakref
 
-from penstock.eager import context
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.platform import tf_logging as logging
-from penstock.training.saving import saveable_object
-from penstock.training.tracking import registration
+from penstock._src.graph import context
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.base import tf_logging as logging
+from penstock._src.ops.state import saveable_object
+from penstock._src.ops.state import registration
 
 # The attribute of a variable that is its value.
 VARIABLE_VALUE_KEY = "VARIABLE_VALUE"
@@ -49,7 +49,7 @@ _DeferredSlotVariableRestoration = collections.namedtuple("_DeferredSlotVariable
 
 
 def _no_op():
-    from penstock.ops import control_flow_ops
+    from penstock._src.control_flow import control_flow_ops
     return control_flow_ops.no_op()
 
 
@@ -233,7 +233,7 @@ class CheckpointPosition:
             if saver is None or not proto.attributes:
                 return None
             name = proto.attributes[0].checkpoint_key  # before there was such a saver
-        from penstock.training.saving import registered_saveable
+        from penstock._src.ops.state import registered_saveable
         return [registered_saveable.RegisteredSaveable(saver, {name: self.trackable})]
 
     def _gather_tensors(self, factory):
@@ -476,7 +476,7 @@ class Trackable:
             if getattr(self._serialize_to_tensors, "__func__", None) is Trackable._serialize_to_tensors:
                 return {}
             functions = {SERIALIZE_TO_TENSORS_NAME: (self._serialize_to_tensors, self._restore_from_tensors)}
-        from penstock.training.saving import trackable_saveable
+        from penstock._src.ops.state import trackable_saveable
         return {attribute: trackable_saveable.factory(attribute, *pair) for attribute, pair in functions.items()}
 
     def _serialize_to_tensors(self):

@@ -2,10 +2,11 @@
 import collections
 import threading
 
-from penstock.framework import defaults, dtypes, gen, ops
-from penstock.framework.conversion import executing_eagerly
-from penstock.ops import array_ops, control_flow_ops
-from penstock.util import nest
+from penstock._src.graph import defaults, dtypes, gen, ops
+from penstock._src.graph.conversion import executing_eagerly
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.base import nest
 
 __all__ = ["CriticalSection"]
 

@@ -3,10 +3,10 @@ import collections
 import copy
 import operator
 
-from penstock.framework.mode import mode
-from penstock.ops import variables
-from penstock.saved_models import revived_types
-from penstock.training.tracking import base
+from penstock._src.base.mode import mode
+from penstock._src.ops.state import variables
+from penstock._src.ops.state import revived_types
+from penstock._src.ops.state import base
 
 
 class NoDependency:
@@ -38,7 +38,7 @@ def sticky_attribute_assignment(trackable, name, value):
     add_dependency = not isinstance(value, NoDependency)
     value = wrap_or_unwrap(value)
     if not add_dependency:
-        from penstock.training.tracking import tracking
+        from penstock._src.ops.state import tracking
         if hasattr(trackable, "_self_unconditional_dependency_names"):
             tracking.delete_tracking(trackable, name)
         return value

@@ -7,14 +7,14 @@ import math
 
 import numpy as np
 
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.framework import gen
-from penstock.ops import array_ops
-from penstock.ops import linalg_ops_impl
-from penstock.ops import math_ops
-from penstock.ops import random_ops
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.graph import gen
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import linalg_ops_impl
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.random import random_ops
 
 # Standard deviation of a unit normal distribution cut at two standard deviations.
 _TRUNCATED_NORMAL_STDDEV = .87962566103423978

@@ -1,13 +1,13 @@
 """Initializers that make a convolution preserve the norm of what it is applied to (Xiao et al., 2018)."""
 import itertools
 
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.ops import array_ops
-from penstock.ops import linalg_ops_impl
-from penstock.ops import math_ops
-from penstock.ops import random_ops
-from penstock.ops.init_ops import Initializer, _assert_float_dtype, random_orthogonal
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import linalg_ops_impl
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.state.init_ops import Initializer, _assert_float_dtype, random_orthogonal
 
 
 def _check_filters(shape):

@@ -1,14 +1,14 @@
 """Initializers of version 2: called with shape and dtype; a given seed makes them repeat their numbers."""
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import random_ops
-from penstock.ops import stateless_random_ops
-from penstock.ops.init_ops import _assert_float_dtype, _compute_fans
-from penstock.framework import gen
-from penstock.ops import linalg_ops_impl
-from penstock.ops import math_ops
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.ops.random import stateless_random_ops
+from penstock._src.ops.state.init_ops import _assert_float_dtype, _compute_fans
+from penstock._src.graph import gen
+from penstock._src.core_ops import linalg_ops_impl
+from penstock._src.core_ops import math_ops
 
 import math
 import numpy as np

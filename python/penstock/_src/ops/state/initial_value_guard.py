@@ -3,7 +3,7 @@
 `tf.Variable(v * 2)` reads `v`; the initializer must see `v`'s initial value if `v` itself has no value yet. The part of
 the graph between variables and the initial value is rebuilt on top of `v.initialized_value()`.
 """
-from penstock.framework import ops
+from penstock._src.graph import ops
 
 _READS_ARE_SAFE = frozenset(["IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If"])
 _VARIABLES = frozenset(["Variable", "VariableV2", "VarHandleOp"])

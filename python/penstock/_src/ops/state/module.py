@@ -1,13 +1,13 @@
 """Module: an object with variables and modules in its attributes, which it finds by itself."""
 import re
 
-from penstock.framework import defaults
-from penstock.framework import ops
-from penstock.framework import tf2
-from penstock.framework.mode import mode
-from penstock.ops import variables as variables_module
-from penstock.training.tracking import tracking
-from penstock.util import nest
+from penstock._src.graph import defaults
+from penstock._src.graph import ops
+from penstock._src.base import tf2
+from penstock._src.base.mode import mode
+from penstock._src.ops.state import variables as variables_module
+from penstock._src.ops.state import tracking
+from penstock._src.base import nest
 
 _IDENTIFIER = re.compile(r"[a-zA-Z_]([a-zA-Z0-9_])*$")
 

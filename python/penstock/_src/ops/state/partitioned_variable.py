@@ -1,7 +1,7 @@
 """PartitionedVariable: several variables that are the slices of one."""
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
 
 
 class PartitionedVariable(object):

@@ -1,9 +1,9 @@
 """Partitioners: functions (shape, dtype) -> number of slices for each axis, for get_variable and variable_scope."""
 import math
 
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
-from penstock.ops import variable_scope
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
+from penstock._src.ops.state import variable_scope
 
 
 def _element_size(dtype, bytes_per_string):

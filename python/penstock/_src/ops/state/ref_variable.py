@@ -1,15 +1,15 @@
 """RefVariable: a variable whose node hands out a reference to its buffer (VariableV2), version 1's default."""
 import functools
 
-from penstock.framework import gen
-from penstock.framework import op_library
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
-from penstock.ops import state_ops
-from penstock.ops import variables
-from penstock.ops.initial_value_guard import guarded_initial_value
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import gen
+from penstock._src.graph import op_library
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variables
+from penstock._src.ops.state.initial_value_guard import guarded_initial_value
+from penstock._src.base import tf_logging as logging
 
 
 class RefVariable(variables.VariableV1):

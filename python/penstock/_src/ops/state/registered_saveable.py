@@ -1,8 +1,8 @@
 """Objects that a registered saver saves and restores together."""
-from penstock.framework import gen
-from penstock.training.saving import saveable_object
-from penstock.training.tracking import registration
-from penstock.util import nest
+from penstock._src.graph import gen
+from penstock._src.ops.state import saveable_object
+from penstock._src.ops.state import registration
+from penstock._src.base import nest
 
 
 class RegisteredSaveable(saveable_object.SaveableObject):

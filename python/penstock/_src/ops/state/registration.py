@@ -2,7 +2,7 @@
 import inspect
 import re
 
-from penstock.platform import tf_logging as logging
+from penstock._src.base import tf_logging as logging
 
 _VALID_NAME = re.compile(r"^[a-zA-Z0-9._-]+$")
 

@@ -5,17 +5,17 @@ import functools
 import numpy as np
 
 from penstock import _core
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.ops import array_ops
-from penstock.ops import state_ops
-from penstock.ops import variables
-from penstock.ops.initial_value_guard import guarded_initial_value
-from penstock.ops.variable_spec import VariableSpec  # noqa: F401
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import variables
+from penstock._src.ops.state.initial_value_guard import guarded_initial_value
+from penstock._src.graph.variable_spec import VariableSpec  # noqa: F401
 
 
 def variable_handle_from_shape_and_dtype(shape, dtype, shared_name, name, graph_mode=True, extra_handle_data=None):

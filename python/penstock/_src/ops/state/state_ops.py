@@ -2,10 +2,10 @@
 
 A reference (RefVariable or its tensor) goes to the op that takes one; a resource variable to its own method.
 """
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.ops import array_ops
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.core_ops import array_ops
 
 
 def _is_ref(ref):

@@ -3,17 +3,17 @@ import contextlib
 
 import numpy as np
 
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import variables
-from penstock.ops.random_algorithms import Algorithm, convert_alg_to_int
-from penstock.ops.random_ops import uniform_type_and_limit
-from penstock.training.tracking import tracking
-from penstock.util import locks
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import variables
+from penstock._src.ops.random.algorithms import Algorithm, convert_alg_to_int
+from penstock._src.ops.random.random_ops import uniform_type_and_limit
+from penstock._src.ops.state import tracking
+from penstock._src.base import locks
 
 _WORD = (1 << 64) - 1
 _COUNTER_SIZE = 2

@@ -1,8 +1,8 @@
 """Values that an object gives by functions: its own, or those that a SavedModel holds."""
-from penstock.ops import control_flow_ops
-from penstock.training.saving import saveable_object
-from penstock.training.tracking import base
-from penstock.util import compat
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import saveable_object
+from penstock._src.ops.state import base
+from penstock._src.base import compat
 
 
 class TensorsSaveable(saveable_object.SaveableObject):

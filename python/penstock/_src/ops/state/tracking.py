@@ -7,12 +7,12 @@ import sys
 import warnings
 import weakref
 
-from penstock.eager import context
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import tf2
-from penstock.training.tracking import base
-from penstock.training.tracking import data_structures
+from penstock._src.graph import context
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.base import tf2
+from penstock._src.ops.state import base
+from penstock._src.ops.state import data_structures
 
 _resource_trackers = []
 
@@ -197,8 +197,8 @@ class TrackableAsset(base.Trackable):
         return self._path
 
     def _export_to_saved_model_graph(self, object_map, tensor_map, options):
-        from penstock.ops import array_ops
-        from penstock.ops import resource_variable_ops
+        from penstock._src.core_ops import array_ops
+        from penstock._src.ops.state import resource_variable_ops
         # Who loads the graph feeds the path; functions read it from a variable.
         path = array_ops.placeholder(dtypes.string, self._path.shape, name="asset_path_initializer")
         tensor_map[self._path] = resource_variable_ops.ResourceVariable(path)

@@ -4,17 +4,16 @@ import contextlib
 import functools
 import threading
 
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework.mode import (disable_resource_variables, enable_resource_variables,
-                                     resource_variables_enabled)
-from penstock.ops import ref_variable
-from penstock.ops import resource_variable_ops
-from penstock.ops import variables
-from penstock.ops.variable_store import (AUTO_REUSE, EagerVariableStore, _PartitionInfo, _ReuseMode, _VariableStore,
-                                         _call_partitioner, _get_default_variable_store, _get_slice_dim_and_num_slices,
-                                         _iter_slices, _VARSTORE_KEY, with_variable_store)
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.base.mode import disable_resource_variables, enable_resource_variables, resource_variables_enabled
+from penstock._src.ops.state import ref_variable
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.ops.state import variables
+from penstock._src.ops.state.variable_store import (
+    AUTO_REUSE, EagerVariableStore, _PartitionInfo, _ReuseMode, _VariableStore, _call_partitioner,
+    _get_default_variable_store, _get_slice_dim_and_num_slices, _iter_slices, _VARSTORE_KEY, with_variable_store)
+from penstock._src.base import tf_logging as logging
 
 VariableSynchronization = variables.VariableSynchronization
 VariableAggregation = variables.VariableAggregation

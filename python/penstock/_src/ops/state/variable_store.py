@@ -7,21 +7,21 @@ import os
 import traceback
 from collections.abc import Sequence
 
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.framework import tensor_shape
-from penstock.framework import tf2
-from penstock.framework.mode import resource_variables_enabled
-from penstock.ops import array_ops
-from penstock.ops import init_ops
-from penstock.ops import resource_variable_ops
-from penstock.ops import variables
-from penstock.ops.partitioned_variable import PartitionedVariable
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_shape
+from penstock._src.base import tf2
+from penstock._src.base.mode import resource_variables_enabled
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.state import resource_variable_ops
+from penstock._src.ops.state import variables
+from penstock._src.ops.state.partitioned_variable import PartitionedVariable
+from penstock._src.base import tf_logging as logging
 
 _VARSTORE_KEY = ("__variable_store",)
 # As code objects have it; frames of ours are left out.
-_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__)))) + os.sep
 
 
 class _ReuseMode(enum.Enum):

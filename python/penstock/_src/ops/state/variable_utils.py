@@ -1,8 +1,8 @@
 """tensorflow.python.util.variable_utils: structures that have variables in them."""
-from penstock.framework import ops
-from penstock.framework.composite_tensor import CompositeTensor
-from penstock.ops.resource_variable_ops import is_resource_variable
-from penstock.util import nest
+from penstock._src.graph import ops
+from penstock._src.graph.composite_tensor import CompositeTensor
+from penstock._src.ops.state.resource_variable_ops import is_resource_variable
+from penstock._src.base import nest
 
 
 def convert_variables_to_tensors(values):

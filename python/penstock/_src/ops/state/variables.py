@@ -9,20 +9,20 @@ import enum
 import functools
 import os
 
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.framework import tf2
-from penstock.framework import types
-from penstock.framework.mode import mode
-from penstock.ops import array_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import control_flow_ops
-from penstock.ops import state_ops
-from penstock.training.tracking import base as trackable
-from penstock.util import object_identity
-from penstock.util import traceback_utils
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.base import tf2
+from penstock._src.graph import types
+from penstock._src.base.mode import mode
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.ops.state import state_ops
+from penstock._src.ops.state import base as trackable
+from penstock._src.base import object_identity
+from penstock._src.base import traceback_utils
 
 
 class VariableSynchronization(enum.Enum):
@@ -84,13 +84,13 @@ def validate_synchronization_aggregation_trainable(synchronization, aggregation,
 
 def default_variable_creator(_, **kwds):
     """Makes a variable of the kind that the variable scope asks for."""
-    from penstock.ops import variable_scope
+    from penstock._src.ops.state import variable_scope
     return variable_scope.default_variable_creator(None, **kwds)
 
 
 def default_variable_creator_v2(_, **kwds):
     """Makes a resource variable."""
-    from penstock.ops import variable_scope
+    from penstock._src.ops.state import variable_scope
     return variable_scope.default_variable_creator_v2(None, **kwds)
 
 
@@ -367,7 +367,7 @@ class Variable(trackable.Trackable, types.AnyTensor, metaclass=VariableMetaclass
     @staticmethod
     def from_proto(variable_def, import_scope=None):
         """The variable that `variable_def` describes; its nodes must be in the default graph."""
-        from penstock.ops import ref_variable
+        from penstock._src.ops.state import ref_variable
         return ref_variable.RefVariable(variable_def=variable_def, import_scope=import_scope)
 
     class SaveSliceInfo(object):

@@ -1,9 +1,9 @@
 """Strings."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, sparse_tensor, tensor_util
-from penstock.ops.arguments import pick
-from penstock.ops import array_ops, math_ops
+from penstock._src.graph import constant_op, dtypes, gen, ops, sparse_tensor, tensor_util
+from penstock._src.core_ops.arguments import pick
+from penstock._src.core_ops import array_ops, math_ops
 
 __all__ = [
     "reduce_join", "reduce_join_v2", "regex_full_match", "regex_replace", "string_format", "string_length",

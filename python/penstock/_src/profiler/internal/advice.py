@@ -1,10 +1,10 @@
 """tf.profiler.advise: what a profile says about a model."""
 import sys
 
-from penstock.profiler.internal import report
-from penstock.profiler.internal.node_stats import on_accelerator
-from penstock.profiler.internal.options import Options
-from penstock.profiler.internal.views import CodeView, OpView, ScopeView
+from penstock._src.profiler.internal import report
+from penstock._src.profiler.internal.node_stats import on_accelerator
+from penstock._src.profiler.internal.options import Options
+from penstock._src.profiler.internal.views import CodeView, OpView, ScopeView
 from penstock.proto import AdviceProto
 
 

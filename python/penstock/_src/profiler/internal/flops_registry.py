@@ -1,8 +1,8 @@
 """Floating-point operations of nodes whose shapes are known: the statistic "flops"."""
 import math
 
-from penstock.framework import graph_util
-from penstock.framework import registry
+from penstock._src.function import graph_util
+from penstock._src.graph import registry
 
 
 def _shape(graph, name):

@@ -5,8 +5,8 @@ import sys
 
 from google.protobuf.message import DecodeError
 
-from penstock.framework import errors
-from penstock.platform import gfile
+from penstock._src.graph import errors
+from penstock._src.files import gfile
 from penstock.proto import ExecProfile, ProfileNode, ProfileProto
 
 # What is counted for each node. The names are those of the messages; totals have the prefix "total_".

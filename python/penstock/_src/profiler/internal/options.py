@@ -1,7 +1,7 @@
 """The options of a profile, checked."""
 import re
 
-from penstock.framework import errors
+from penstock._src.graph import errors
 
 # What a table may show and sort by, with the counter behind it and the heading of its column.
 COLUMNS = {

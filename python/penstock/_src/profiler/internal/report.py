@@ -1,5 +1,5 @@
 """A profile as text: one line for each row."""
-from penstock.profiler.internal.options import COLUMNS, TIMES
+from penstock._src.profiler.internal.options import COLUMNS, TIMES
 
 _BYTES = ("bytes", "peak_bytes", "residual_bytes", "output_bytes")
 _TREE_ORDER = ("params", "float_ops") + _BYTES + TIMES

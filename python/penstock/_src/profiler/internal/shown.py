@@ -1,5 +1,5 @@
 """A row of a profile: its own counters, and their totals with the rows below it."""
-from penstock.profiler.internal.node_stats import COUNTERS
+from penstock._src.profiler.internal.node_stats import COUNTERS
 from penstock.proto import GraphNodeProto, MultiGraphNodeProto
 
 _ALL = COUNTERS + ("run_count", "definition_count")

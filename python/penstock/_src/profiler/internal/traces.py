@@ -2,9 +2,9 @@
 import gzip
 import os
 
-from penstock.client.timeline import ChromeTrace
-from penstock.platform import gfile
-from penstock.profiler.internal.options import COLUMNS
+from penstock._src.session.timeline import ChromeTrace
+from penstock._src.files import gfile
+from penstock._src.profiler.internal.options import COLUMNS
 from penstock.proto import message
 
 # --- Timelines

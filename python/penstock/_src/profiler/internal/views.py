@@ -2,9 +2,9 @@
 import os
 import re
 
-from penstock.profiler.internal.node_stats import ROOT
-from penstock.profiler.internal.options import COLUMNS
-from penstock.profiler.internal.shown import GroupRow, NodeRow
+from penstock._src.profiler.internal.node_stats import ROOT
+from penstock._src.profiler.internal.options import COLUMNS
+from penstock._src.profiler.internal.shown import GroupRow, NodeRow
 
 GRADIENT = " (gradient)"
 _GRADIENT_NAME = re.compile(r".*?gradients/(.+?)_grad/")

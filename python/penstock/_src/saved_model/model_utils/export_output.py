@@ -1,11 +1,11 @@
 """What an exported model gives, as a signature."""
 import abc
 
-from penstock.framework import constant_op
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.ops import variables
-from penstock.saved_models import signature_def_utils_impl as signature_def_utils
+from penstock._src.graph import constant_op
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.ops.state import variables
+from penstock._src.saved_model import signature_def_utils_impl as signature_def_utils
 
 
 class ExportOutput(abc.ABC):

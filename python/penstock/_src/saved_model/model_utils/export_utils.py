@@ -3,19 +3,19 @@ import collections
 import os
 import time
 
-from penstock.framework import tf2
-from penstock.ops import op_selector
-from penstock.platform import gfile
-from penstock.platform import tf_logging as logging
-from penstock.saved_models import signature_constants
-from penstock.saved_models import signature_def_utils_impl as signature_def_utils
-from penstock.saved_models import tag_constants
-from penstock.saved_models import utils_impl
-from penstock.saved_models.model_utils import export_output as export_output_lib
-from penstock.saved_models.model_utils import mode_keys
-from penstock.util import compat
-from penstock.util import nest
-from penstock.util import object_identity
+from penstock._src.base import tf2
+from penstock._src.ops.queues import op_selector
+from penstock._src.files import gfile
+from penstock._src.base import tf_logging as logging
+from penstock._src.saved_model import signature_constants
+from penstock._src.saved_model import signature_def_utils_impl as signature_def_utils
+from penstock._src.saved_model import tag_constants
+from penstock._src.saved_model import utils_impl
+from penstock._src.saved_model.model_utils import export_output as export_output_lib
+from penstock._src.saved_model.model_utils import mode_keys
+from penstock._src.base import compat
+from penstock._src.base import nest
+from penstock._src.base import object_identity
 
 EXPORT_TAG_MAP = mode_keys.ModeKeyMap(
     predict=[tag_constants.SERVING], train=[tag_constants.TRAINING], test=[tag_constants.EVAL])

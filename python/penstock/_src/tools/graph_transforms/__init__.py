@@ -1,15 +1,15 @@
 """TransformGraph, as TensorFlow's Graph Transform Tool: makes a frozen graph smaller, or fit for another place."""
 import re
 
-from penstock.framework import errors
-from penstock.platform import tf_logging as logging
+from penstock._src.graph import errors
+from penstock._src.base import tf_logging as logging
 from penstock.proto import graph_pb2
-from penstock.tools.graph_transforms import fusions
-from penstock.tools.graph_transforms import inserted
-from penstock.tools.graph_transforms import quantize
-from penstock.tools.graph_transforms import structure
-from penstock.tools.graph_transforms import values
-from penstock.tools.graph_transforms.context import Context, node_name
+from penstock._src.tools.graph_transforms import fusions
+from penstock._src.tools.graph_transforms import inserted
+from penstock._src.tools.graph_transforms import quantize
+from penstock._src.tools.graph_transforms import structure
+from penstock._src.tools.graph_transforms import values
+from penstock._src.tools.graph_transforms.context import Context, node_name
 
 TRANSFORMS = {**structure.TRANSFORMS, **values.TRANSFORMS, **fusions.TRANSFORMS, **quantize.TRANSFORMS,
               **inserted.TRANSFORMS}

@@ -1,8 +1,8 @@
 """What transforms have in common: their parameters, nodes by name, constants as arrays."""
 import collections
 
-from penstock.framework import errors
-from penstock.framework import tensor_util
+from penstock._src.graph import errors
+from penstock._src.graph import tensor_util
 from penstock.proto import graph_pb2
 from penstock.proto import node_def_pb2
 

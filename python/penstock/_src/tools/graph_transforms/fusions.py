@@ -2,7 +2,7 @@
 import numpy as np
 
 from penstock.proto import node_def_pb2
-from penstock.tools.graph_transforms.context import constant_node, copied, plain_input
+from penstock._src.tools.graph_transforms.context import constant_node, copied, plain_input
 
 
 def _only_reader(nodes, context, node, op):

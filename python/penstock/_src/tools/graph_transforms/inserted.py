@@ -1,15 +1,15 @@
 """Transforms that put nodes into a graph: what prints, and tables in the place of sparse weights."""
 import numpy as np
 
-from penstock.framework import errors
-from penstock.framework import importer
-from penstock.framework import ops
-from penstock.framework import tensor_util
+from penstock._src.graph import errors
+from penstock._src.function import importer
+from penstock._src.graph import ops
+from penstock._src.graph import tensor_util
 from penstock.proto import graph_pb2
 from penstock.proto import node_def_pb2
 from penstock.proto import types_pb2
-from penstock.tools.graph_transforms.context import Nodes, constant_node, copied, node_name, rename_inputs
-from penstock.training import py_checkpoint_reader
+from penstock._src.tools.graph_transforms.context import Nodes, constant_node, copied, node_name, rename_inputs
+from penstock._src.checkpoint import py_checkpoint_reader
 
 
 def insert_logging(graph_def, context):

@@ -3,12 +3,12 @@ import collections
 import math
 import re
 
-from penstock.lib.io import file_io
-from penstock.platform import tf_logging as logging
+from penstock._src.files import file_io
+from penstock._src.base import tf_logging as logging
 from penstock.proto import node_def_pb2
 from penstock.proto import types_pb2
-from penstock.tools.graph_transforms import structure
-from penstock.tools.graph_transforms.context import Nodes, constant_node, copied, invalid, node_name, rename_inputs
+from penstock._src.tools.graph_transforms import structure
+from penstock._src.tools.graph_transforms.context import Nodes, constant_node, copied, invalid, node_name, rename_inputs
 
 _U8, _I32, _FLOAT = types_pb2.DT_QUINT8, types_pb2.DT_QINT32, types_pb2.DT_FLOAT
 

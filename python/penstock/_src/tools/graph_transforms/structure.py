@@ -1,11 +1,11 @@
 """Transforms of a graph's form: which nodes it has, what they are called, in which order they come."""
 from penstock import _core
 from penstock import proto
-from penstock.framework import dtypes
-from penstock.framework import tensor_shape
+from penstock._src.graph import dtypes
+from penstock._src.graph import tensor_shape
 from penstock.proto import graph_pb2
-from penstock.tools.graph_transforms.context import Nodes, constant_node, copied, invalid, node_name, plain_input
-from penstock.tools.graph_transforms.context import reachable
+from penstock._src.tools.graph_transforms.context import Nodes, constant_node, copied, invalid, node_name, plain_input
+from penstock._src.tools.graph_transforms.context import reachable
 
 _SYMBOLS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

@@ -2,13 +2,13 @@
 import numpy as np
 
 from penstock import _core
-from penstock.client import session
-from penstock.framework import dtypes
-from penstock.framework import importer
-from penstock.framework import ops
+from penstock._src.session import session
+from penstock._src.graph import dtypes
+from penstock._src.function import importer
+from penstock._src.graph import ops
 from penstock.proto import node_def_pb2
-from penstock.tools.graph_transforms.context import Nodes, constant_node, copied, invalid, node_name
-from penstock.tools.graph_transforms.context import reachable
+from penstock._src.tools.graph_transforms.context import Nodes, constant_node, copied, invalid, node_name
+from penstock._src.tools.graph_transforms.context import reachable
 
 _CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
 # What depends on where a value came from, not only on the value.

@@ -1,14 +1,14 @@
 """Loss scales: a factor by which a loss is multiplied, so that small gradients are not lost in half precision."""
 import abc
 
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import control_flow_ops
-from penstock.ops import math_ops
-from penstock.ops import variable_scope
-from penstock.training.tracking import base as trackable
-from penstock.util import nest
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import variable_scope
+from penstock._src.ops.state import base as trackable
+from penstock._src.base import nest
 
 
 class LossScale(trackable.Trackable, abc.ABC):

@@ -1,9 +1,9 @@
 """An optimizer around another one: gradients of the scaled loss, applied where they are finite."""
-from penstock.framework import ops
-from penstock.framework import smart_cond
-from penstock.ops import control_flow_ops
-from penstock.training import optimizer
-from penstock.training.experimental import loss_scale as loss_scale_module
+from penstock._src.graph import ops
+from penstock._src.control_flow import smart_cond
+from penstock._src.control_flow import control_flow_ops
+from penstock._src.training import optimizer
+from penstock._src.training.experimental import loss_scale as loss_scale_module
 
 
 class MixedPrecisionLossScaleOptimizer(optimizer.Optimizer):

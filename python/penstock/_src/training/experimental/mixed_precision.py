@@ -1,6 +1,6 @@
 """tf.train.experimental.enable_mixed_precision_graph_rewrite."""
-from penstock.training import optimizer
-from penstock.training.experimental import loss_scale_optimizer
+from penstock._src.training import optimizer
+from penstock._src.training.experimental import loss_scale_optimizer
 
 _wrappers = []  # (class of optimizers, function that wraps one and a loss scale)
 _wrapped = ()

@@ -3,8 +3,8 @@ import collections
 
 import gast
 
-from penstock.autograph.pyct import templates
-from penstock.autograph.pyct import transformer
+from penstock._src.autograph.pyct import templates
+from penstock._src.autograph.pyct import transformer
 
 ANY = object()
 

@@ -1,10 +1,10 @@
 """Which names each statement reads, writes and deletes. Names must have been resolved before (qual_names.resolve)."""
 import gast
 
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import qual_names
-from penstock.autograph.pyct import transformer
-from penstock.autograph.pyct.static_analysis.annos import NodeAnno
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import qual_names
+from penstock._src.autograph.pyct import transformer
+from penstock._src.autograph.pyct.static_analysis.annos import NodeAnno
 
 _SETS = ("isolated_names", "read", "modified", "deleted", "bound", "annotations")
 

@@ -1,5 +1,5 @@
 """Keys of notes that the analyses write, besides those of anno.Static."""
-from penstock.autograph.pyct.anno import NoValue
+from penstock._src.autograph.pyct.anno import NoValue
 
 
 class NodeAnno(NoValue):

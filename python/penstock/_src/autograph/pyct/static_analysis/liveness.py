@@ -1,10 +1,10 @@
 """Which names are still read behind a statement. After activity and reaching_fndefs."""
 import gast
 
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import cfg
-from penstock.autograph.pyct import transformer
-from penstock.autograph.pyct.static_analysis import annos
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import cfg
+from penstock._src.autograph.pyct import transformer
+from penstock._src.autograph.pyct.static_analysis import annos
 
 
 class Analyzer(cfg.GraphVisitor):

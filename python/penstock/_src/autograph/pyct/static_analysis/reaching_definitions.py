@@ -3,9 +3,9 @@ import weakref
 
 import gast
 
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import cfg
-from penstock.autograph.pyct import transformer
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import cfg
+from penstock._src.autograph.pyct import transformer
 
 
 class Definition:

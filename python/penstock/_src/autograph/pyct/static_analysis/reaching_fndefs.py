@@ -1,9 +1,9 @@
 """Which local functions may have been defined where a statement runs. After activity."""
 import gast
 
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import cfg
-from penstock.autograph.pyct import transformer
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import cfg
+from penstock._src.autograph.pyct import transformer
 
 
 class Definition:

@@ -8,11 +8,11 @@ from typing import Any, Callable
 
 import gast
 
-from penstock.autograph.pyct import anno
-from penstock.autograph.pyct import cfg
-from penstock.autograph.pyct import qual_names
-from penstock.autograph.pyct import transformer
-from penstock.autograph.pyct.static_analysis import annos
+from penstock._src.autograph.pyct import anno
+from penstock._src.autograph.pyct import cfg
+from penstock._src.autograph.pyct import qual_names
+from penstock._src.autograph.pyct import transformer
+from penstock._src.autograph.pyct.static_analysis import annos
 
 
 class Resolver:

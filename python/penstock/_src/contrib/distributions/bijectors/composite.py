@@ -1,6 +1,6 @@
 """Bijectors made of others, or of functions."""
-from penstock.framework import constant_op
-from penstock.ops.distributions import bijector
+from penstock._src.graph import constant_op
+from penstock._src.ops.distributions import bijector
 
 __all__ = ["Chain", "ConditionalBijector", "Inline", "Invert"]
 

@@ -1,9 +1,10 @@
 """Bijectors that map number by number."""
 import numpy as np
 
-from penstock.framework import constant_op, gen, ops, tensor_util
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops
-from penstock.ops.distributions import bijector, util
+from penstock._src.graph import constant_op, gen, ops, tensor_util
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.distributions import bijector, util
 
 __all__ = ["AbsoluteValue", "AffineScalar", "Exp", "Gumbel", "Kumaraswamy", "PowerTransform", "Sigmoid", "SinhArcsinh",
            "Softplus", "Softsign", "Square"]

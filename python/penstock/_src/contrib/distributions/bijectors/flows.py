@@ -1,11 +1,13 @@
 """Bijectors that learn: normalization over a batch, and shifts and scales that functions give for each number."""
 import numpy as np
 
-from penstock.framework import constant_op, gen, ops, tensor_shape
-from penstock.ops import (array_ops, clip_ops, init_ops, math_ops, nn, template,
-                          variable_scope)
-from penstock.ops.distributions import bijector
-from penstock.ops import while_loop as while_lib
+from penstock._src.graph import constant_op, gen, ops, tensor_shape
+from penstock._src.core_ops import array_ops, clip_ops, math_ops
+from penstock._src.ops.state import init_ops, variable_scope
+from penstock._src.ops.nn import nn
+from penstock._src.checkpoint import template
+from penstock._src.ops.distributions import bijector
+from penstock._src.control_flow import while_loop as while_lib
 
 __all__ = ["BatchNormalization", "MaskedAutoregressiveFlow", "RealNVP", "masked_autoregressive_default_template",
            "masked_dense", "real_nvp_default_template"]
@@ -18,7 +20,7 @@ class BatchNormalization(bijector.Bijector):
     """
 
     def __init__(self, batchnorm_layer=None, training=True, validate_args=False, name="batch_normalization"):
-        from penstock.layers import normalization
+        from penstock._src.layers import normalization
         layer = batchnorm_layer or normalization.BatchNormalization(gamma_constraint=lambda x: gen.relu(x) + 1e-6)
         if not isinstance(layer, normalization.BatchNormalization):
             raise ValueError("batchnorm_layer must be an instance of BatchNormalization layer.")
@@ -193,7 +195,7 @@ def masked_dense(inputs, units, num_blocks=None, exclusive=False, kernel_initial
                  **kwargs):
     """A dense layer in which a block of outputs sees only the blocks of inputs up to its own, or before it if
     `exclusive`. NotImplementedError if the last size of the inputs is not known."""
-    from penstock.layers import core
+    from penstock._src.layers import core
     dtype = inputs.dtype.base_dtype
     mask = _mask(num_blocks, _depth(inputs), units, bool(exclusive), dtype.as_numpy_dtype)
     kernel_initializer = kernel_initializer or init_ops.glorot_normal_initializer()
@@ -235,7 +237,7 @@ def masked_autoregressive_default_template(
 
 def real_nvp_default_template(hidden_layers, shift_only=False, activation=gen.relu, name=None, *args, **kwargs):
     """A function for `RealNVP`: dense layers, whose variables all its calls share."""
-    from penstock.layers import core
+    from penstock._src.layers import core
     with ops.name_scope(name, "real_nvp_default_template"):
         def shift_and_log_scale(x, output_units):
             for units in hidden_layers:

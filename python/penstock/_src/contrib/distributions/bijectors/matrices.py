@@ -1,11 +1,13 @@
 """Bijectors of matrices, and those that multiply vectors by one."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape
-from penstock.ops import array_ops, check_ops, control_flow_ops, linalg_ops, math_ops
-from penstock.ops.distributions import bijector, util
-from penstock.contrib.distributions import scales
-from penstock.contrib.distributions.bijectors import composite, elementwise
+from penstock._src.graph import constant_op, dtypes, gen, ops, tensor_shape
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.linalg import linalg_ops
+from penstock._src.ops.distributions import bijector, util
+from penstock._src.contrib.distributions import scales
+from penstock._src.contrib.distributions.bijectors import composite, elementwise
 
 __all__ = ["Affine", "AffineLinearOperator", "CholeskyOuterProduct", "FillTriangular", "MatrixInverseTriL", "ScaleTriL",
            "TransformDiagonal"]
@@ -19,7 +21,7 @@ class AffineLinearOperator(bijector.Bijector):
     """
 
     def __init__(self, shift=None, scale=None, validate_args=False, name="affine_linear_operator"):
-        from penstock.ops.linalg import base
+        from penstock._src.ops.linear_operators import base
         with ops.name_scope(name), ops.name_scope("init", values=[shift]):
             dtype, parents = dtypes.float32, []
             if shift is not None:

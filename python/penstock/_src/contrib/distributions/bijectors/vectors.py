@@ -1,9 +1,11 @@
 """Bijectors of vectors, and of events' shapes."""
 import numpy as np
 
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tensor_util
-from penstock.ops import array_ops, check_ops, control_flow_ops, math_ops, nn_ops, sort_ops
-from penstock.ops.distributions import bijector
+from penstock._src.graph import constant_op, dtypes, gen, ops, tensor_shape, tensor_util
+from penstock._src.core_ops import array_ops, math_ops, sort_ops
+from penstock._src.control_flow import check_ops, control_flow_ops
+from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.distributions import bijector
 
 __all__ = ["Ordered", "Permute", "Reshape", "SoftmaxCentered"]
 

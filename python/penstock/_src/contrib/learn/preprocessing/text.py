@@ -5,8 +5,8 @@ import re
 
 import numpy as np
 
-from penstock.contrib.learn.preprocessing import categorical_vocabulary
-from penstock.platform import gfile
+from penstock._src.contrib.learn.preprocessing import categorical_vocabulary
+from penstock._src.files import gfile
 
 TOKENIZER_RE = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+", re.UNICODE)
 
@@ -105,5 +105,5 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module, name):
         if module.startswith("tensorflow.contrib.learn."):
-            module = "penstock.contrib.learn.preprocessing." + module.rpartition(".")[2]
+            module = "penstock._src.contrib.learn.preprocessing." + module.rpartition(".")[2]
         return super().find_class(module, name)

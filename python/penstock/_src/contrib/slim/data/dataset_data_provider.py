@@ -1,6 +1,6 @@
 """The items of a Dataset, read by several readers into one queue."""
-from penstock.contrib.slim.data import data_provider
-from penstock.contrib.slim.data import parallel_reader
+from penstock._src.contrib.slim.data import data_provider
+from penstock._src.contrib.slim.data import parallel_reader
 
 
 class DatasetDataProvider(data_provider.DataProvider):

@@ -1,13 +1,13 @@
 """Records of many files, read by several readers at once."""
-from penstock.framework import dtypes as tf_dtypes
-from penstock.framework import ops
-from penstock.ops import data_flow_ops
-from penstock.ops import io_ops
-from penstock.ops import math_ops
-from penstock.platform import gfile
-from penstock.summaries import summary
-from penstock.training import input as tf_input
-from penstock.training import queue_runner
+from penstock._src.graph import dtypes as tf_dtypes
+from penstock._src.graph import ops
+from penstock._src.ops.queues import data_flow_ops
+from penstock._src.ops.queues import io_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.files import gfile
+from penstock._src.summary import summary
+from penstock._src.training import input as tf_input
+from penstock._src.training import queue_runner
 
 
 class ParallelReader(io_ops.ReaderBase):

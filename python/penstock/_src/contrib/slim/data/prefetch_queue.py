@@ -1,10 +1,10 @@
 """Tensors made ahead of their use."""
-from penstock.framework import dtypes
-from penstock.framework import ops
-from penstock.ops import data_flow_ops
-from penstock.ops import math_ops
-from penstock.summaries import summary
-from penstock.training import queue_runner
+from penstock._src.graph import dtypes
+from penstock._src.graph import ops
+from penstock._src.ops.queues import data_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.summary import summary
+from penstock._src.training import queue_runner
 
 
 def prefetch_queue(tensors, capacity=8, num_threads=1, dynamic_pad=False, shared_name=None, name=None):

@@ -1,17 +1,17 @@
 """Items made of the features of a tf.train.Example: tensors, boxes, images."""
 import abc
 
-from penstock.contrib.slim.data import data_decoder
-from penstock.framework import dtypes
-from penstock.framework import gen
-from penstock.framework import sparse_tensor
-from penstock.ops import array_ops
-from penstock.ops import cond as cond_lib
-from penstock.ops import image_ops
-from penstock.ops import map_fn
-from penstock.ops import math_ops
-from penstock.ops import parsing_ops
-from penstock.ops import sparse_ops
+from penstock._src.contrib.slim.data import data_decoder
+from penstock._src.graph import dtypes
+from penstock._src.graph import gen
+from penstock._src.graph import sparse_tensor
+from penstock._src.core_ops import array_ops
+from penstock._src.control_flow import cond as cond_lib
+from penstock._src.ops.image import image_ops
+from penstock._src.control_flow import map_fn
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.lookup import parsing_ops
+from penstock._src.ops.sparse import sparse_ops
 
 
 def _dense(value, default_value=0):

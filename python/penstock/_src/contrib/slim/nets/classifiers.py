@@ -1,12 +1,12 @@
 """What AlexNet, OverFeat and VGG share: convolutions all the way, dropout between the last three."""
-from penstock.contrib.framework.arg_scope import arg_scope
-from penstock.contrib.layers import layers
-from penstock.contrib.layers import regularizers
-from penstock.contrib.layers import utils
-from penstock.contrib.layers.pooling import max_pool2d
-from penstock.framework import gen
-from penstock.ops import array_ops
-from penstock.ops import init_ops
+from penstock._src.contrib.framework.arg_scope import arg_scope
+from penstock._src.contrib.layers import layers
+from penstock._src.contrib.layers import regularizers
+from penstock._src.contrib.layers import utils
+from penstock._src.contrib.layers.pooling import max_pool2d
+from penstock._src.graph import gen
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import init_ops
 
 
 def trunc_normal(stddev):

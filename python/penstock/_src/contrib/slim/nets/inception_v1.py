@@ -1,13 +1,13 @@
 """Inception v1, GoogLeNet (Szegedy et al., 2014)."""
-from penstock.contrib.framework.arg_scope import arg_scope
-from penstock.contrib.layers import layers
-from penstock.contrib.layers.pooling import avg_pool2d
-from penstock.contrib.layers.pooling import max_pool2d
-from penstock.contrib.slim.nets import towers
-from penstock.contrib.slim.nets.classifiers import trunc_normal
-from penstock.contrib.slim.nets.towers import conv
-from penstock.contrib.slim.nets.towers import max_pool
-from penstock.ops import variable_scope
+from penstock._src.contrib.framework.arg_scope import arg_scope
+from penstock._src.contrib.layers import layers
+from penstock._src.contrib.layers.pooling import avg_pool2d
+from penstock._src.contrib.layers.pooling import max_pool2d
+from penstock._src.contrib.slim.nets import towers
+from penstock._src.contrib.slim.nets.classifiers import trunc_normal
+from penstock._src.contrib.slim.nets.towers import conv
+from penstock._src.contrib.slim.nets.towers import max_pool
+from penstock._src.ops.state import variable_scope
 
 
 def _mixed(one, three_in, three, five_in, five, pooled, five_scope="Conv2d_0b_3x3"):

@@ -1,14 +1,14 @@
 """Inception v2, with batch normalization (Ioffe and Szegedy, 2015)."""
-from penstock.contrib.framework.arg_scope import arg_scope
-from penstock.contrib.layers import layers
-from penstock.contrib.layers.pooling import avg_pool2d
-from penstock.contrib.layers.pooling import max_pool2d
-from penstock.contrib.slim.nets import towers
-from penstock.contrib.slim.nets.classifiers import trunc_normal
-from penstock.contrib.slim.nets.towers import avg_pool
-from penstock.contrib.slim.nets.towers import conv
-from penstock.contrib.slim.nets.towers import max_pool
-from penstock.ops import variable_scope
+from penstock._src.contrib.framework.arg_scope import arg_scope
+from penstock._src.contrib.layers import layers
+from penstock._src.contrib.layers.pooling import avg_pool2d
+from penstock._src.contrib.layers.pooling import max_pool2d
+from penstock._src.contrib.slim.nets import towers
+from penstock._src.contrib.slim.nets.classifiers import trunc_normal
+from penstock._src.contrib.slim.nets.towers import avg_pool
+from penstock._src.contrib.slim.nets.towers import conv
+from penstock._src.contrib.slim.nets.towers import max_pool
+from penstock._src.ops.state import variable_scope
 
 
 def _first(net, depth):

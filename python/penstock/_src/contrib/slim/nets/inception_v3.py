@@ -1,17 +1,17 @@
 """Inception v3 (Szegedy et al., 2015)."""
-from penstock.contrib.framework.arg_scope import arg_scope
-from penstock.contrib.layers import layers
-from penstock.contrib.layers.pooling import avg_pool2d
-from penstock.contrib.layers.pooling import max_pool2d
-from penstock.contrib.slim.nets import towers
-from penstock.contrib.slim.nets.classifiers import trunc_normal
-from penstock.contrib.slim.nets.towers import avg_pool
-from penstock.contrib.slim.nets.towers import conv
-from penstock.contrib.slim.nets.towers import fork
-from penstock.contrib.slim.nets.towers import max_pool
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import variable_scope
+from penstock._src.contrib.framework.arg_scope import arg_scope
+from penstock._src.contrib.layers import layers
+from penstock._src.contrib.layers.pooling import avg_pool2d
+from penstock._src.contrib.layers.pooling import max_pool2d
+from penstock._src.contrib.slim.nets import towers
+from penstock._src.contrib.slim.nets.classifiers import trunc_normal
+from penstock._src.contrib.slim.nets.towers import avg_pool
+from penstock._src.contrib.slim.nets.towers import conv
+from penstock._src.contrib.slim.nets.towers import fork
+from penstock._src.contrib.slim.nets.towers import max_pool
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import variable_scope
 
 _HALVE = {"stride": 2, "padding": "VALID"}
 

@@ -1,11 +1,11 @@
 """OverFeat, its fast form (Sermanet et al., 2014)."""
-from penstock.contrib.framework.arg_scope import arg_scope
-from penstock.contrib.layers import layers
-from penstock.contrib.layers.pooling import max_pool2d
-from penstock.contrib.slim.nets import classifiers
-from penstock.contrib.slim.nets.classifiers import trunc_normal
-from penstock.ops import init_ops
-from penstock.ops import variable_scope
+from penstock._src.contrib.framework.arg_scope import arg_scope
+from penstock._src.contrib.layers import layers
+from penstock._src.contrib.layers.pooling import max_pool2d
+from penstock._src.contrib.slim.nets import classifiers
+from penstock._src.contrib.slim.nets.classifiers import trunc_normal
+from penstock._src.ops.state import init_ops
+from penstock._src.ops.state import variable_scope
 
 
 def overfeat_arg_scope(weight_decay=0.0005):

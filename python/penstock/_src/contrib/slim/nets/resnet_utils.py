@@ -2,18 +2,18 @@
 import collections
 import contextlib
 
-from penstock.contrib.framework.arg_scope import add_arg_scope
-from penstock.contrib.framework.arg_scope import arg_scope
-from penstock.contrib.layers import initializers
-from penstock.contrib.layers import layers
-from penstock.contrib.layers import regularizers
-from penstock.contrib.layers import utils
-from penstock.contrib.layers.pooling import max_pool2d
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import math_ops
-from penstock.ops import variable_scope
+from penstock._src.contrib.framework.arg_scope import add_arg_scope
+from penstock._src.contrib.framework.arg_scope import arg_scope
+from penstock._src.contrib.layers import initializers
+from penstock._src.contrib.layers import layers
+from penstock._src.contrib.layers import regularizers
+from penstock._src.contrib.layers import utils
+from penstock._src.contrib.layers.pooling import max_pool2d
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.ops.state import variable_scope
 
 
 class Block(collections.namedtuple("Block", ["scope", "unit_fn", "args"])):

@@ -1,12 +1,12 @@
 """Residual networks with normalization and relu before the convolutions (He et al., 2016)."""
-from penstock.contrib.framework.arg_scope import add_arg_scope
-from penstock.contrib.framework.arg_scope import arg_scope
-from penstock.contrib.layers import layers
-from penstock.contrib.layers import utils
-from penstock.contrib.layers.pooling import max_pool2d
-from penstock.contrib.slim.nets import resnet_utils
-from penstock.framework import gen
-from penstock.ops import variable_scope
+from penstock._src.contrib.framework.arg_scope import add_arg_scope
+from penstock._src.contrib.framework.arg_scope import arg_scope
+from penstock._src.contrib.layers import layers
+from penstock._src.contrib.layers import utils
+from penstock._src.contrib.layers.pooling import max_pool2d
+from penstock._src.contrib.slim.nets import resnet_utils
+from penstock._src.graph import gen
+from penstock._src.ops.state import variable_scope
 
 resnet_arg_scope = resnet_utils.resnet_arg_scope
 

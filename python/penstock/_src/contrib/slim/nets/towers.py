@@ -1,16 +1,16 @@
 """Inception networks as tables: a row is the name of an end point and what leads to it, one step or some branches."""
 import functools
 
-from penstock.contrib.framework.arg_scope import arg_scope
-from penstock.contrib.layers import initializers
-from penstock.contrib.layers import layers
-from penstock.contrib.layers import pooling
-from penstock.contrib.layers import regularizers
-from penstock.contrib.slim.nets.classifiers import trunc_normal
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import variable_scope
+from penstock._src.contrib.framework.arg_scope import arg_scope
+from penstock._src.contrib.layers import initializers
+from penstock._src.contrib.layers import layers
+from penstock._src.contrib.layers import pooling
+from penstock._src.contrib.layers import regularizers
+from penstock._src.contrib.slim.nets.classifiers import trunc_normal
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.state import variable_scope
 
 
 def _kernel(scope):

@@ -1,9 +1,9 @@
 """Batches, as functions for Dataset.apply."""
-from penstock.data.ops import batching
-from penstock.data.ops.dataset_ops import UnaryDataset, flat_structure
-from penstock.data.ops.structured_function import StructuredFunctionWrapper
-from penstock.framework import dtypes, gen, ops
-from penstock.util import deprecation
+from penstock._src.data.ops import batching
+from penstock._src.data.ops.dataset_ops import UnaryDataset, flat_structure
+from penstock._src.data.ops.structured_function import StructuredFunctionWrapper
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.base import deprecation
 
 
 def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64):

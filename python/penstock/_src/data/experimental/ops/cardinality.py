@@ -1,10 +1,11 @@
 """How many elements a dataset has."""
 import collections.abc
 
-from penstock.data.ops.dataset_ops import INFINITE, UNKNOWN, DatasetV2, UnaryUnchangedStructureDataset  # noqa: F401
-from penstock.data.util import nest
-from penstock.framework import dtypes, gen, ops
-from penstock.ops import array_ops
+from penstock._src.data.ops.dataset_ops import (  # noqa: F401
+    INFINITE, UNKNOWN, DatasetV2, UnaryUnchangedStructureDataset)
+from penstock._src.data.util import nest
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.core_ops import array_ops
 
 
 def cardinality(dataset):

@@ -1,7 +1,8 @@
 """Counting without end."""
-from penstock.data.ops import sources
-from penstock.data.ops.dataset_ops import DatasetV1Adapter
-from penstock.framework import dtypes, tf2
+from penstock._src.data.ops import sources
+from penstock._src.data.ops.dataset_ops import DatasetV1Adapter
+from penstock._src.graph import dtypes
+from penstock._src.base import tf2
 
 
 def CounterV2(start=0, step=1, dtype=dtypes.int64):

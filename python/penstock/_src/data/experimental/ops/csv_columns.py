@@ -4,8 +4,8 @@ import gzip
 
 import numpy as np
 
-from penstock.framework import constant_op, dtypes
-from penstock.lib.io import file_io
+from penstock._src.graph import constant_op, dtypes
+from penstock._src.files import file_io
 
 ACCEPTABLE_TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 

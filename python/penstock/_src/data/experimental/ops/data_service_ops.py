@@ -5,7 +5,7 @@ A pipeline runs in the process that reads it; several processes each read their 
 import enum
 import typing
 
-from penstock.framework import errors
+from penstock._src.graph import errors
 
 
 def _missing(what):

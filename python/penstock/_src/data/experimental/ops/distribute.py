@@ -1,11 +1,11 @@
 """Pipelines divided among workers and devices."""
-from penstock.data.ops.dataset_ops import (
-    SHARD_HINT, DatasetSource, DatasetV1Adapter, DatasetV2, UnaryDataset,  # noqa: F401
-    UnaryUnchangedStructureDataset, flat_structure, get_legacy_output_classes, get_legacy_output_shapes,
-    get_legacy_output_types)
-from penstock.data.ops.options import AutoShardPolicy, ExternalStatePolicy
-from penstock.data.util import nest, structure
-from penstock.framework import gen, ops, tensor_shape, tf2
+from penstock._src.data.ops.dataset_ops import (  # noqa: F401
+    SHARD_HINT, DatasetSource, DatasetV1Adapter, DatasetV2, UnaryDataset, UnaryUnchangedStructureDataset,
+    flat_structure, get_legacy_output_classes, get_legacy_output_shapes, get_legacy_output_types)
+from penstock._src.data.ops.options import AutoShardPolicy, ExternalStatePolicy
+from penstock._src.data.util import nest, structure
+from penstock._src.graph import gen, ops, tensor_shape
+from penstock._src.base import tf2
 
 
 class _AutoShardDataset(UnaryUnchangedStructureDataset):

@@ -1,8 +1,8 @@
 """All elements of a dataset in a random order, without a buffer."""
-from penstock.data.ops.dataset_ops import UnaryUnchangedStructureDataset
-from penstock.data.ops.options import Options
-from penstock.data.util import random_seed
-from penstock.framework import gen
+from penstock._src.data.ops.dataset_ops import UnaryUnchangedStructureDataset
+from penstock._src.data.ops.options import Options
+from penstock._src.data.util import random_seed
+from penstock._src.graph import gen
 
 
 def _global_shuffle(input_dataset, seed=None, reshuffle_each_iteration=True, name=None):

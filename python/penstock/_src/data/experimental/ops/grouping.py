@@ -1,12 +1,14 @@
 """Elements grouped by keys."""
 import numpy as np
 
-from penstock.data.ops.dataset_ops import DatasetSpec, UnaryDataset, flat_structure, get_legacy_output_shapes
-from penstock.data.ops.structured_function import StructuredFunctionWrapper, wrap_until_stable
-from penstock.data.util import nest
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tf2
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import array_ops, check_ops, math_ops
+from penstock._src.data.ops.dataset_ops import DatasetSpec, UnaryDataset, flat_structure, get_legacy_output_shapes
+from penstock._src.data.ops.structured_function import StructuredFunctionWrapper, wrap_until_stable
+from penstock._src.data.util import nest
+from penstock._src.graph import constant_op, dtypes, gen, ops, tensor_shape
+from penstock._src.base import tf2
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.control_flow import check_ops
 
 _KEY = TensorSpec([], dtypes.int64)
 

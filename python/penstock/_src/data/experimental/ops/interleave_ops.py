@@ -1,8 +1,8 @@
 """Interleaving datasets, as functions for Dataset.apply."""
-from penstock.data.ops import readers
-from penstock.data.ops.dataset_ops import DatasetV1Adapter, DatasetV2
-from penstock.framework import tf2
-from penstock.util import deprecation
+from penstock._src.data.ops import readers
+from penstock._src.data.ops.dataset_ops import DatasetV1Adapter, DatasetV2
+from penstock._src.base import tf2
+from penstock._src.base import deprecation
 
 
 @deprecation.deprecated(None, "Use `tf.data.Dataset.interleave(map_func, cycle_length, block_length, "

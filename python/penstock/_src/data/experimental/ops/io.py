@@ -4,12 +4,12 @@ import os
 
 from google.protobuf import message
 
-from penstock.data.ops.dataset_ops import AUTOTUNE, DatasetSource, DatasetSpec, UnaryUnchangedStructureDataset
-from penstock.data.ops.structured_function import StructuredFunctionWrapper
-from penstock.framework import dtypes, errors, gen, ops
-from penstock.platform import gfile
+from penstock._src.data.ops.dataset_ops import AUTOTUNE, DatasetSource, DatasetSpec, UnaryUnchangedStructureDataset
+from penstock._src.data.ops.structured_function import StructuredFunctionWrapper
+from penstock._src.graph import dtypes, errors, gen, ops
+from penstock._src.files import gfile
 from penstock.proto import struct_pb2
-from penstock.saved_models import nested_structure_coder
+from penstock._src.data import nested_structure_coder
 
 SPEC_FILE = "dataset_spec.pb"
 
@@ -27,8 +27,8 @@ def _described(dataset, path, shard_func):
 def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
     """Writes the elements of a dataset to files below `path`. `shard_func` tells into which; with `checkpoint_args`,
     arguments of a CheckpointManager, saving goes on where it was interrupted."""
-    from penstock.training import checkpoint_management
-    from penstock.training.tracking import util
+    from penstock._src.checkpoint import checkpoint_management
+    from penstock._src.checkpoint import util
     if not (ops.executing_eagerly() and checkpoint_args):
         wrapped, used = _described(dataset, path, shard_func)
         return gen.save_dataset(

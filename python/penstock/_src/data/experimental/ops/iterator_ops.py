@@ -1,8 +1,9 @@
 """Where iterators stand, in checkpoints of version 1."""
-from penstock.data.ops import iterator_ops
-from penstock.framework import gen, ops
-from penstock.training import basic_session_run_hooks, checkpoint_management, saver, session_run_hook
-from penstock.training.saving import saveable_object
+from penstock._src.data.ops import iterator_ops
+from penstock._src.graph import gen, ops
+from penstock._src.training import basic_session_run_hooks, session_run_hook
+from penstock._src.checkpoint import checkpoint_management, saver
+from penstock._src.ops.state import saveable_object
 
 
 def make_saveable_from_iterator(iterator, external_state_policy=None):

@@ -1,8 +1,9 @@
 """Lookup tables filled from datasets."""
-from penstock.data.experimental.ops.cardinality import assert_cardinality
-from penstock.framework import dtypes, gen, ops
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import lookup_ops, math_ops
+from penstock._src.data.experimental.ops.cardinality import assert_cardinality
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.ops.lookup import lookup_ops
+from penstock._src.core_ops import math_ops
 
 
 def _check_element_spec(spec):

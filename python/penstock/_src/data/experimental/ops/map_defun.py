@@ -1,5 +1,5 @@
 """A function of each row of tensors."""
-from penstock.framework import gen, ops, tensor_shape
+from penstock._src.graph import gen, ops, tensor_shape
 
 
 def map_defun(fn, elems, output_dtypes, output_shapes, max_intra_op_parallelism=1):

@@ -1,7 +1,7 @@
 """The names of files, found as they are asked for."""
-from penstock.data.ops.dataset_ops import DatasetSource
-from penstock.framework import dtypes, gen, ops
-from penstock.framework.tensor_spec import TensorSpec
+from penstock._src.data.ops.dataset_ops import DatasetSource
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.graph.tensor_spec import TensorSpec
 
 
 class MatchingFilesDataset(DatasetSource):

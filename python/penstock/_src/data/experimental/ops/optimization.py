@@ -1,9 +1,9 @@
 """Functions for Dataset.apply that tests of rewriting pipelines use."""
-from penstock.data.ops.dataset_ops import (
+from penstock._src.data.ops.dataset_ops import (
     DatasetSpec, DatasetV2, UnaryDataset, UnaryUnchangedStructureDataset, flat_structure)
-from penstock.data.ops.structured_function import StructuredFunctionWrapper
-from penstock.data.ops.tuning import _ModelDataset, _OptimizeDataset
-from penstock.framework import dtypes, gen, ops
+from penstock._src.data.ops.structured_function import StructuredFunctionWrapper
+from penstock._src.data.ops.tuning import _ModelDataset, _OptimizeDataset
+from penstock._src.graph import dtypes, gen, ops
 
 
 def assert_next(transformations):

@@ -1,13 +1,13 @@
 """Examples parsed as a transformation."""
-from penstock.data.ops.batching import determinism
-from penstock.data.ops.dataset_ops import UnaryDataset, flat_structure
-from penstock.data.util import structure
-from penstock.framework import dtypes, gen
-from penstock.framework.composite_spec import SparseTensorSpec
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import parsing_ops
-from penstock.ops.parsing_config import RaggedFeature, RawFeatures, SparseFeature, with_unknown_length
-from penstock.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
+from penstock._src.data.ops.batching import determinism
+from penstock._src.data.ops.dataset_ops import UnaryDataset, flat_structure
+from penstock._src.data.util import structure
+from penstock._src.graph import dtypes, gen
+from penstock._src.graph.composite_spec import SparseTensorSpec
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.ops.lookup import parsing_ops
+from penstock._src.ops.lookup.parsing_config import RaggedFeature, RawFeatures, SparseFeature, with_unknown_length
+from penstock._src.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
 
 
 class _ParseExampleDataset(UnaryDataset):

@@ -1,14 +1,14 @@
 """Elements brought to another device."""
-from penstock.data.ops import iterator_ops
-from penstock.data.ops.dataset_ops import UnaryDataset, UnaryUnchangedStructureDataset
-from penstock.data.ops.options import Options
-from penstock.data.ops.structured_function import StructuredFunctionWrapper
-from penstock.data.util import structure
-from penstock.eager import function as function_lib
-from penstock.framework import device as framework_device
-from penstock.framework import dtypes, gen, ops
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import array_ops
+from penstock._src.data.ops import iterator_ops
+from penstock._src.data.ops.dataset_ops import UnaryDataset, UnaryUnchangedStructureDataset
+from penstock._src.data.ops.options import Options
+from penstock._src.data.ops.structured_function import StructuredFunctionWrapper
+from penstock._src.data.util import structure
+from penstock._src.tf_function import function as function_lib
+from penstock._src.graph import device as framework_device
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.core_ops import array_ops
 
 
 def prefetch_to_device(device, buffer_size=None):

@@ -1,6 +1,6 @@
 """tf.data.experimental.at: one element by its place."""
-from penstock.data.util import structure
-from penstock.framework import gen
+from penstock._src.data.util import structure
+from penstock._src.graph import gen
 
 
 def at(dataset, index):

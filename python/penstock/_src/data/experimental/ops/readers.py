@@ -1,19 +1,20 @@
 """Whole pipelines for files: CSV, records, Examples, SQL."""
 import collections
 
-from penstock.data.experimental.ops import csv_columns, parsing_ops
-from penstock.data.ops import dataset_ops
-from penstock.data.ops import readers as core_readers
-from penstock.data.ops.dataset_ops import (
+from penstock._src.data.experimental.ops import csv_columns, parsing_ops
+from penstock._src.data.ops import dataset_ops
+from penstock._src.data.ops import readers as core_readers
+from penstock._src.data.ops.dataset_ops import (
     AUTOTUNE, DatasetSource, DatasetV1Adapter, DatasetV2, get_legacy_output_types)
-from penstock.data.ops.mapping import MapDataset
-from penstock.data.ops.options import Options
-from penstock.data.ops.simple import IgnoreErrorsDataset, ShuffleAndRepeatDataset
-from penstock.data.util import convert, nest
-from penstock.framework import constant_op, dtypes, gen, ops, tensor_shape, tensor_util, tf2
-from penstock.framework.tensor_spec import TensorSpec
-from penstock.ops import io_ops
-from penstock.platform import gfile
+from penstock._src.data.ops.mapping import MapDataset
+from penstock._src.data.ops.options import Options
+from penstock._src.data.ops.simple import IgnoreErrorsDataset, ShuffleAndRepeatDataset
+from penstock._src.data.util import convert, nest
+from penstock._src.graph import constant_op, dtypes, gen, ops, tensor_shape, tensor_util
+from penstock._src.base import tf2
+from penstock._src.graph.tensor_spec import TensorSpec
+from penstock._src.ops.queues import io_ops
+from penstock._src.files import gfile
 
 _CSV_BUFFER_SIZE_BYTES = 4 * 1024 * 1024
 

@@ -1,11 +1,14 @@
 """Elements left out so that classes come as often as wanted."""
 import numpy as np
 
-from penstock.data.ops.dataset_ops import DatasetV1, DatasetV1Adapter, DatasetV2
-from penstock.framework import dtypes, gen, ops, tensor_util, tf2
-from penstock.framework.mode import mode
-from penstock.ops import array_ops, logging_ops, math_ops, random_ops
-from penstock.ops import cond as cond_lib
+from penstock._src.data.ops.dataset_ops import DatasetV1, DatasetV1Adapter, DatasetV2
+from penstock._src.graph import dtypes, gen, ops, tensor_util
+from penstock._src.base import tf2
+from penstock._src.base.mode import mode
+from penstock._src.core_ops import array_ops, math_ops
+from penstock._src.ops.lookup import logging_ops
+from penstock._src.ops.random import random_ops
+from penstock._src.control_flow import cond as cond_lib
 
 
 def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):

@@ -1,6 +1,6 @@
 """Methods of Dataset as functions for Dataset.apply."""
-from penstock.data.ops import mapping, simple
-from penstock.util import deprecation
+from penstock._src.data.ops import mapping, simple
+from penstock._src.base import deprecation
 
 
 @deprecation.deprecated(None, "Use `tf.data.Dataset.enumerate()")
@@ -39,7 +39,7 @@ def unique():
 
 def get_single_element(dataset):
     """The one element of a dataset. TypeError if it is none."""
-    from penstock.data.ops.dataset_ops import DatasetV2
+    from penstock._src.data.ops.dataset_ops import DatasetV2
     if not isinstance(dataset, DatasetV2):
         raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
     return dataset.get_single_element()

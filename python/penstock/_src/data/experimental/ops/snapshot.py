@@ -1,9 +1,9 @@
 """Elements written to files once, and read from there later."""
 import multiprocessing
 
-from penstock.data.ops.dataset_ops import AUTOTUNE, DatasetSpec, UnaryUnchangedStructureDataset, flat_structure
-from penstock.data.ops.structured_function import StructuredFunctionWrapper
-from penstock.framework import dtypes, gen, ops
+from penstock._src.data.ops.dataset_ops import AUTOTUNE, DatasetSpec, UnaryUnchangedStructureDataset, flat_structure
+from penstock._src.data.ops.structured_function import StructuredFunctionWrapper
+from penstock._src.graph import dtypes, gen, ops
 
 COMPRESSION_GZIP = "GZIP"
 COMPRESSION_SNAPPY = "SNAPPY"

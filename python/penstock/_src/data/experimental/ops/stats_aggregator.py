@@ -1,14 +1,15 @@
 """Where pipelines count what they do."""
 import tempfile
 
-from penstock.framework import gen, tf2
+from penstock._src.graph import gen
+from penstock._src.base import tf2
 
 
 class StatsAggregatorV2:
     """Counts, and writes summaries."""
 
     def __init__(self):
-        from penstock.ops import summary_ops_v2
+        from penstock._src.summary import summary_ops_v2
         self._resource = gen.stats_aggregator_handle_v2()
         self._logdir = tempfile.mkdtemp()
         self._summary_writer = summary_ops_v2.create_file_writer_v2(self._logdir, max_queue=10)

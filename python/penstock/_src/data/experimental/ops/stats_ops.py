@@ -1,8 +1,8 @@
 """Counting what a pipeline does, as functions for Dataset.apply."""
-from penstock.data.ops.dataset_ops import UnaryUnchangedStructureDataset
-from penstock.data.ops.tuning import _SetStatsAggregatorDataset
-from penstock.framework import dtypes, gen, ops
-from penstock.util import deprecation
+from penstock._src.data.ops.dataset_ops import UnaryUnchangedStructureDataset
+from penstock._src.data.ops.tuning import _SetStatsAggregatorDataset
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.base import deprecation
 
 
 @deprecation.deprecated(None, "Use `tf.data.experimental.StatsOptions`.")

@@ -1,6 +1,6 @@
 """Threads of a pipeline's own."""
-from penstock.data.ops.dataset_ops import UnaryUnchangedStructureDataset
-from penstock.framework import gen
+from penstock._src.data.ops.dataset_ops import UnaryUnchangedStructureDataset
+from penstock._src.graph import gen
 
 
 class PrivateThreadPool:

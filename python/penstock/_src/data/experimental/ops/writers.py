@@ -1,8 +1,8 @@
 """Datasets written to files."""
-from penstock.data.ops import dataset_ops
-from penstock.data.util import convert, structure
-from penstock.framework import dtypes, gen, ops
-from penstock.framework.tensor_spec import TensorSpec
+from penstock._src.data.ops import dataset_ops
+from penstock._src.data.util import convert, structure
+from penstock._src.graph import dtypes, gen, ops
+from penstock._src.graph.tensor_spec import TensorSpec
 
 
 class TFRecordWriter:

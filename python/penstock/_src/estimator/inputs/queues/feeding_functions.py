@@ -6,17 +6,17 @@ import types
 
 import numpy as np
 
-from penstock.estimator.inputs.queues.feeding_queue_runner import _FeedingQueueRunner
-from penstock.framework import dtypes
-from penstock.framework import errors
-from penstock.framework import gen
-from penstock.framework import ops
-from penstock.ops import array_ops
-from penstock.ops import data_flow_ops
-from penstock.ops import math_ops
-from penstock.platform import tf_logging as logging
-from penstock.summaries import summary
-from penstock.training import queue_runner
+from penstock._src.estimator.inputs.queues.feeding_queue_runner import _FeedingQueueRunner
+from penstock._src.graph import dtypes
+from penstock._src.graph import errors
+from penstock._src.graph import gen
+from penstock._src.graph import ops
+from penstock._src.core_ops import array_ops
+from penstock._src.ops.queues import data_flow_ops
+from penstock._src.core_ops import math_ops
+from penstock._src.base import tf_logging as logging
+from penstock._src.summary import summary
+from penstock._src.training import queue_runner
 
 
 def is_data_frame(data):

@@ -1,6 +1,6 @@
 """A QueueRunner whose enqueue operations are fed."""
-from penstock.framework import errors
-from penstock.training import queue_runner
+from penstock._src.graph import errors
+from penstock._src.training import queue_runner
 
 
 class _FeedingQueueRunner(queue_runner.QueueRunner):

@@ -1,0 +1,1 @@
+"""Penstock's implementation, in layers: see docs/architecture.md."""

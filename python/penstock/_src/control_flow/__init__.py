@@ -1,0 +1,1 @@
+"""Conditionals, loops, TensorArrays, mapped functions."""

@@ -1,0 +1,1 @@
+"""Arrays and arithmetic: the ops that the machinery itself uses."""

@@ -1,0 +1,1 @@
+"""tf.xla without a compiler."""

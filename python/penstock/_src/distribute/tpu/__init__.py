@@ -1,0 +1,1 @@
+"""TPU's ops on the CPU."""

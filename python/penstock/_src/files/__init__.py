@@ -1,0 +1,1 @@
+"""Files, records, flags, and what programs ask of the platform."""

@@ -1,0 +1,1 @@
+"""Bodies of functions as graphs, their definitions, specs and caches."""

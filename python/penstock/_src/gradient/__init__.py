@@ -1,0 +1,1 @@
+"""Tapes, and gradients of graphs."""

@@ -1,0 +1,1 @@
+"""Graph, Operation, Tensor, eager tensors, types and shapes, scopes, op functions."""

@@ -1,0 +1,1 @@
+"""Ops by subject."""

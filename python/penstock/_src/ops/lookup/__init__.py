@@ -1,0 +1,1 @@
+"""Tables; parsing of examples."""

@@ -1,0 +1,1 @@
+"""Sessions, feeds and fetches, servers."""

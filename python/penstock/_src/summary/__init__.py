@@ -1,0 +1,1 @@
+"""Summary ops and writers of event files."""

@@ -1,0 +1,1 @@
+"""tf.function: traces, concrete functions, their gradients."""

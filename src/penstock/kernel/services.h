@@ -20,8 +20,8 @@
 
 namespace penstock {
 
-// Says when a step is to end early. What may still run after the step (a time limit, a late answer from elsewhere) holds
-// a reference of its own.
+// Says when a step is to end early. What may still run after the step (a time limit, a late answer from elsewhere)
+// holds a reference of its own.
 class CancellationManager final : public RefCounted {
  public:
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }

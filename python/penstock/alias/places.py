@@ -1,7 +1,7 @@
 """Where modules stand that programs know by TensorFlow's places, and by the places that Penstock had before its layers.
 
-`alias/table.py` names modules by TensorFlow's places (`framework.ops` is `tensorflow.python.framework.ops`). Those that
-stand in another folder below `penstock/_src` have a row here, `name=other` if they are called otherwise there. Pickles
+`alias/table.py` names modules by TensorFlow's places (`framework.ops` is `tensorflow.python.framework.ops`). Modules
+in a different folder of `penstock/_src` have a row here, `name=other` if their name is different too. Pickles
 and programs that name `penstock.framework.ops` find it through the same rows.
 """
 import importlib
@@ -165,7 +165,7 @@ MOVED = {
         "graph": "dispatch=dispatchers serialization",
     },
 }
-_OUTSIDE = ("alias", "api", "compat", "proto", "v1", "v2")  # what stands beside `_src`
+_OUTSIDE = ("alias", "api", "compat", "proto", "v1", "v2")  # modules and packages beside `_src`
 _rows = {}
 
 

@@ -1,8 +1,8 @@
 // How workers get work, and how they wait for it.
 //
-// Loops (ParallelFor) are offered to workers through one slot each, without a lock. Who has no worker's attention takes
-// the offer back when the loop's pieces are done, so nobody waits for a thread that comes late. Tasks (Schedule) lie in
-// the workers' queues; who has none of its own takes another one's.
+// Loops (ParallelFor) are offered to workers through one slot each, without a lock. When the loop's pieces are done,
+// its caller withdraws the offers that no worker has taken, so it does not wait for late threads. Tasks (Schedule) lie
+// in the workers' queues; an idle worker steals from another worker's queue.
 //
 // A worker without work waits awake for a while, as small kernels follow each other within microseconds and waking a
 // thread takes tens of them; then it parks. The caller of a loop calls two helpers, and each of them two more when it
@@ -81,9 +81,9 @@ class Spinning {
 
 struct Core;
 
-// A loop whose pieces several threads share. Each has pieces of its own, and takes those of others when it is done: so
-// a loop over what the loop before it wrote runs where that lies, in a core's own cache, as long as nobody is late. One
-// share for all: whoever is free takes the next piece.
+// A loop that several threads run. Each thread starts with its own share of the pieces and then steals from the other
+// shares, so a loop that reads the previous loop's output usually finds it in the same core's cache. With a single
+// share, each free thread takes the next piece.
 class SharedLoop {
  public:
   SharedLoop(Core& core, FunctionRef<void(int64_t)> run, int64_t pieces, int shares)

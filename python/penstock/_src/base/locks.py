@@ -4,7 +4,7 @@ import threading
 
 
 def lock():
-    """Returns a reentrant lock that a forked child finds free, whoever holds it in the parent.
+    """Returns a reentrant lock that is free in a forked child, even if a thread of the parent holds it.
 
     For caches and registries of a module: another thread may be inside while the process is forked, and in the child it
     would never leave.

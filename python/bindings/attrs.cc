@@ -24,7 +24,6 @@ std::string Bytes(nb::handle value) {
   throw nb::type_error("bytes or str expected");
 }
 
-
 template <class E, class Convert>
 AttrValue List(nb::handle value, Convert convert) {
   std::vector<E> list;
@@ -111,9 +110,7 @@ struct ToPython {
 
 }  // namespace
 
-nb::object AttrToPython(const AttrValue& value) {
-  return std::visit(ToPython(), value.v);
-}
+nb::object AttrToPython(const AttrValue& value) { return std::visit(ToPython(), value.v); }
 
 void BindAttrs(nb::module_& m) {
   nb::class_<PyFunc>(m, "Func")

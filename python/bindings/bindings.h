@@ -53,7 +53,7 @@ PartialShape ShapeFromPython(nb::handle value);
 // --- graph.cc
 struct PyGraph {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
-  Node* At(int id) const;           // IndexError if there is none
+  Node* At(int id) const;  // IndexError if there is none
   Endpoint At(int id, int output) const;
   Endpoint At(nb::handle tensor) const;  // (node, output)
 };

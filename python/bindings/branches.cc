@@ -1,6 +1,6 @@
 // _core.count_branches and its kin: which implementations kernels and passes chose, for tests.
-#include "bindings.h"
 #include "penstock/base/branches.h"
+#include "bindings.h"
 
 namespace penstock::python {
 

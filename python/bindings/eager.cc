@@ -21,7 +21,7 @@ PyTypeObject* g_eager_class = nullptr;
 namespace {
 
 PyTypeObject* g_base = nullptr;
-PyObject* g_dtypes = nullptr;     // {enum number: DType}
+PyObject* g_dtypes = nullptr;  // {enum number: DType}
 
 PyObject* New(PyTypeObject* type, PyObject*, PyObject*) {
   PyErr_Format(PyExc_TypeError, "%s is made by running ops", type->tp_name);
@@ -236,9 +236,8 @@ nb::list Recorded(const PyTape& self) {
 
 // What stands for a handle where a tensor is printed.
 std::string Text(const ResourceHandle& handle) {
-  std::string text =
-      StrCat("<ResourceHandle(name=\"", handle.name, "\", device=\"", handle.device, "\", container=\"",
-             handle.container, "\", type=\"", handle.type_name, "\", dtype and shapes : \"[ ");
+  std::string text = StrCat("<ResourceHandle(name=\"", handle.name, "\", device=\"", handle.device, "\", container=\"",
+                            handle.container, "\", type=\"", handle.type_name, "\", dtype and shapes : \"[ ");
   const char* between = "";
   for (const DtypeAndShape& d : handle.dtypes_and_shapes) {
     text += StrCat(between, "DType enum: ", static_cast<int>(d.dtype), ", Shape: ", d.shape);
@@ -278,9 +277,8 @@ void BindEager(nb::module_& m) {
   m.def("eager_execute", &Execute, nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"), nb::arg("record") = true,
         nb::arg("device") = 0);
   m.def("eager_set_device_count", [](int count) { return EagerContext::Global().SetDeviceCount(count); });
-  m.def("eager_set_threads", [](int inter_op, int intra_op) {
-    Waiting([&] { EagerContext::Global().SetThreads(inter_op, intra_op); });
-  });
+  m.def("eager_set_threads",
+        [](int inter_op, int intra_op) { Waiting([&] { EagerContext::Global().SetThreads(inter_op, intra_op); }); });
   m.def("eager_set_soft_placement", [](bool soft) { EagerContext::Global().set_soft_placement(soft); });
   m.def("eager_find_device",
         [](const std::string& name) { return Guard([&] { return EagerContext::Global().FindDevice(name); }); });
@@ -311,8 +309,7 @@ void BindEager(nb::module_& m) {
   m.def("log_placement", &LogPlacement);
   m.def("check_numerics", &CheckNumerics);
   m.def("process_trace_start", &StartProcessTrace);
-  m.def("process_trace_stop",
-        [] { return ToBytes(Waiting([] { return SerializeRunMetadata(StopProcessTrace()); })); });
+  m.def("process_trace_stop", [] { return ToBytes(Waiting([] { return SerializeRunMetadata(StopProcessTrace()); })); });
   m.def("eager_graph", [] { return PyGraph{EagerContext::Global().functions()}; });
   m.def("eager_device_name",
         [](nb::handle value) { return EagerContext::Global().device(ToValue(value).device).name(); });

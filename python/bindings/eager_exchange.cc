@@ -80,13 +80,11 @@ DataType TypeOfElements(nb::dlpack::dtype type) {
         if (bits == 64) return DT_COMPLEX64;
         if (bits == 128) return DT_COMPLEX128;
         break;
-      default:
-        break;
+      default: break;
     }
   }
-  Raise(Status(Code::kInvalidArgument,
-               StrCat("no tensor holds DLPack elements of code ", int(type.code), " with ", bits, " bits and ",
-                      int(type.lanes), " lanes")));
+  Raise(Status(Code::kInvalidArgument, StrCat("no tensor holds DLPack elements of code ", int(type.code), " with ",
+                                              bits, " bits and ", int(type.lanes), " lanes")));
 }
 
 // What a view points at besides the elements.

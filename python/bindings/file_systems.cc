@@ -142,9 +142,8 @@ class PythonFileSystem : public FileSystem {
                        : mode == WriteMode::kNew     ? "new"
                        : mode == WriteMode::kReplace ? "replace"
                                                      : "append";
-    return InPython([&] {
-      return std::make_unique<PythonSink>((*system_).attr("create")(path, name), mode == WriteMode::kWhole);
-    });
+    return InPython(
+        [&] { return std::make_unique<PythonSink>((*system_).attr("create")(path, name), mode == WriteMode::kWhole); });
   }
   std::vector<DirectoryEntry> List(const std::string& directory) override {
     return InPython([&] {
@@ -234,10 +233,8 @@ void BindFileSystems(nb::module_& m) {
       });
   using Output = Shared<OutputFile>;
   nb::class_<Output>(m, "OutputFile")
-      .def("__init__",
-           [](Output* self, const std::string& path, const std::string& mode) {
-             Waiting([&] { new (self) Output(path, ModeOf(mode)); });
-           })
+      .def("__init__", [](Output* self, const std::string& path,
+                          const std::string& mode) { Waiting([&] { new (self) Output(path, ModeOf(mode)); }); })
       .def("append",
            [](Output& output, const nb::bytes& b) { output.Use([v = View(b)](OutputFile& file) { file.Append(v); }); })
       .def("size", [](Output& output) { return output.Use([](OutputFile& file) { return file.size(); }); })

@@ -27,11 +27,12 @@ nb::object Next(Records& records) {
 
 void BindFiles(nb::module_& m) {
   nb::class_<EventWriter>(m, "EventWriter")
-      .def("__init__",
-           [](EventWriter* self, const std::string& prefix, const std::string& suffix) {
-             new (self) EventWriter(prefix, suffix);
-           },
-           nb::arg("prefix"), nb::arg("suffix") = "")
+      .def(
+          "__init__",
+          [](EventWriter* self, const std::string& prefix, const std::string& suffix) {
+            new (self) EventWriter(prefix, suffix);
+          },
+          nb::arg("prefix"), nb::arg("suffix") = "")
       .def("open", [](EventWriter& w) { Waiting([&] { w.Open(); }); })
       .def("write", [](EventWriter& w, const nb::bytes& event) { Waiting([&, v = View(event)] { w.Write(v); }); })
       .def("flush", [](EventWriter& w) { Waiting([&] { w.Flush(); }); })
@@ -39,10 +40,8 @@ void BindFiles(nb::module_& m) {
       .def("path", [](const EventWriter& w) { return Waiting([&] { return w.path(); }); });
 
   nb::class_<CheckpointReader>(m, "CheckpointReader")
-      .def("__init__",
-           [](CheckpointReader* self, const std::string& prefix) {
-             Waiting([&] { new (self) CheckpointReader(prefix); });
-           })
+      .def("__init__", [](CheckpointReader* self,
+                          const std::string& prefix) { Waiting([&] { new (self) CheckpointReader(prefix); }); })
       .def("version", &CheckpointReader::version)
       .def("names",
            [](const CheckpointReader& r) {
@@ -73,8 +72,7 @@ void BindFiles(nb::module_& m) {
              if (file < 0 || file >= DebugEvents::kFiles) throw nb::value_error("no such file");
              Waiting([&, v = View(event)] { self.events->Write(DebugEvents::File(file), v); });
            })
-      .def("flush_non_execution",
-           [](PyDebugEvents& self) { Waiting([&] { self.events->FlushNonExecution(); }); })
+      .def("flush_non_execution", [](PyDebugEvents& self) { Waiting([&] { self.events->FlushNonExecution(); }); })
       .def("flush_execution", [](PyDebugEvents& self) { Waiting([&] { self.events->FlushExecution(); }); })
       .def("close", [](PyDebugEvents& self) { Waiting([&] { self.events->Close(); }); });
 

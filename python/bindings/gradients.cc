@@ -1,10 +1,10 @@
 // Graph.gradients: differentiation, with gradient functions that live in Python.
 #include <nanobind/stl/string.h>
 
-#include "bindings.h"
 #include <map>
 #include <optional>
 #include <set>
+#include "bindings.h"
 
 #include "penstock/graph/gradient.h"
 #include "penstock/graph/split_gradient.h"

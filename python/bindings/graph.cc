@@ -11,7 +11,6 @@
 namespace penstock::python {
 namespace {
 
-
 const OpDef* FindOp(const Graph& graph, const std::string& op, std::shared_ptr<const FunctionDef>* keep) {
   if (const OpDef* def = graph.ops().Find(op)) return def;
   *keep = graph.library()->FindShared(op);
@@ -207,10 +206,8 @@ void BindGraph(nb::module_& m) {
       .def("name", [](const PyGraph& g, int id) { return g.At(id)->name(); })
       .def("op", [](const PyGraph& g, int id) { return g.At(id)->op_name(); })
       .def("device", [](const PyGraph& g, int id) { return g.At(id)->device(); })
-      .def("set_device",
-           [](PyGraph& g, int id, const std::string& device) {
-             Changing(g, [&](Graph&) { g.At(id)->set_device(device); });
-           })
+      .def("set_device", [](PyGraph& g, int id,
+                            const std::string& device) { Changing(g, [&](Graph&) { g.At(id)->set_device(device); }); })
       .def("colocation_groups",
            [](const PyGraph& g, int id) {
              nb::list out;
@@ -252,8 +249,7 @@ void BindGraph(nb::module_& m) {
              for (DataType t : g.At(id)->output_types()) out.append(static_cast<int>(t));
              return out;
            })
-      .def("shape",
-           [](const PyGraph& g, int id, int output) { return ShapeToPython(g.At(id, output).shape()); })
+      .def("shape", [](const PyGraph& g, int id, int output) { return ShapeToPython(g.At(id, output).shape()); })
       .def(
           "set_shape",
           [](PyGraph& g, int id, int output, nb::handle shape) {
@@ -303,9 +299,7 @@ void BindGraph(nb::module_& m) {
              Changing(g, [&](Graph& graph) { graph.AddControlEdge(g.At(control), g.At(id)); });
            })
       .def("remove_control_inputs",
-           [](PyGraph& g, int id) {
-             Changing(g, [&](Graph& graph) { graph.RemoveControlEdges(g.At(id)); });
-           })
+           [](PyGraph& g, int id) { Changing(g, [&](Graph& graph) { graph.RemoveControlEdges(g.At(id)); }); })
       .def("update_input",
            [](PyGraph& g, int id, int index, nb::handle tensor) {
              const Endpoint value = g.At(tensor);

@@ -164,24 +164,25 @@ void BindGraphIo(nb::class_<PyGraph>& graph) {
                return nb::make_tuple(PyGraph{body.graph}, args, rets, Ids(body.control_rets));
              });
            })
-      .def("function_shapes",
-           [](const PyGraph& g, const std::string& name, nb::handle shapes, nb::handle values) {
-             std::vector<KnownArgument> args;
-             for (nb::handle shape : shapes) args.push_back({ShapeFromPython(shape), std::nullopt});
-             size_t i = 0;
-             for (nb::handle value : values) {
-               if (i < args.size() && !value.is_none()) args[i].value = TensorFromHandle(value);
-               ++i;
-             }
-             return Guard([&] {
-               nb::list out;
-               for (const PartialShape& shape : ResultShapes(g.graph->library(), {name, {}}, args)) {
-                 out.append(ShapeToPython(shape));
-               }
-               return out;
-             });
-           },
-           nb::arg("name"), nb::arg("shapes"), nb::arg("values") = nb::tuple())
+      .def(
+          "function_shapes",
+          [](const PyGraph& g, const std::string& name, nb::handle shapes, nb::handle values) {
+            std::vector<KnownArgument> args;
+            for (nb::handle shape : shapes) args.push_back({ShapeFromPython(shape), std::nullopt});
+            size_t i = 0;
+            for (nb::handle value : values) {
+              if (i < args.size() && !value.is_none()) args[i].value = TensorFromHandle(value);
+              ++i;
+            }
+            return Guard([&] {
+              nb::list out;
+              for (const PartialShape& shape : ResultShapes(g.graph->library(), {name, {}}, args)) {
+                out.append(ShapeToPython(shape));
+              }
+              return out;
+            });
+          },
+          nb::arg("name"), nb::arg("shapes"), nb::arg("values") = nb::tuple())
       .def("add_function", &AddFunction, nb::arg("function_def"), nb::arg("gradient") = "")
       .def("remove_function",
            [](PyGraph& g, const std::string& name) {

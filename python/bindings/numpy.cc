@@ -21,38 +21,22 @@ std::map<int, PyArray_Descr*>* g_extra;  // types that NumPy does not have: bflo
 
 int NumpyType(DataType dtype) {
   switch (dtype) {
-    case DT_FLOAT:
-      return NPY_FLOAT32;
-    case DT_DOUBLE:
-      return NPY_FLOAT64;
-    case DT_HALF:
-      return NPY_FLOAT16;
-    case DT_INT8:
-      return NPY_INT8;
-    case DT_INT16:
-      return NPY_INT16;
-    case DT_INT32:
-      return NPY_INT32;
-    case DT_INT64:
-      return NPY_INT64;
-    case DT_UINT8:
-      return NPY_UINT8;
-    case DT_UINT16:
-      return NPY_UINT16;
-    case DT_UINT32:
-      return NPY_UINT32;
-    case DT_UINT64:
-      return NPY_UINT64;
-    case DT_BOOL:
-      return NPY_BOOL;
-    case DT_COMPLEX64:
-      return NPY_COMPLEX64;
-    case DT_COMPLEX128:
-      return NPY_COMPLEX128;
-    case DT_STRING:
-      return NPY_OBJECT;
-    default:
-      return -1;
+    case DT_FLOAT: return NPY_FLOAT32;
+    case DT_DOUBLE: return NPY_FLOAT64;
+    case DT_HALF: return NPY_FLOAT16;
+    case DT_INT8: return NPY_INT8;
+    case DT_INT16: return NPY_INT16;
+    case DT_INT32: return NPY_INT32;
+    case DT_INT64: return NPY_INT64;
+    case DT_UINT8: return NPY_UINT8;
+    case DT_UINT16: return NPY_UINT16;
+    case DT_UINT32: return NPY_UINT32;
+    case DT_UINT64: return NPY_UINT64;
+    case DT_BOOL: return NPY_BOOL;
+    case DT_COMPLEX64: return NPY_COMPLEX64;
+    case DT_COMPLEX128: return NPY_COMPLEX128;
+    case DT_STRING: return NPY_OBJECT;
+    default: return -1;
   }
 }
 
@@ -157,11 +141,13 @@ Tensor FeedFromNumpy(nb::handle value, DataType dtype) {
       const bool aligned = reinterpret_cast<uintptr_t>(PyArray_DATA(array)) % 16 == 0;
       if (bytes <= kSmall || !aligned) return Copy(array, dtype);
       Py_INCREF(array);
-      return Tensor(dtype, ShapeOf(array), BorrowBuffer(PyArray_DATA(array), bytes, [array] {
-                      if (!WithGil::Possible()) return;
-                      const WithGil gil;
-                      Py_DECREF(array);
-                    }),
+      return Tensor(dtype, ShapeOf(array),
+                    BorrowBuffer(PyArray_DATA(array), bytes,
+                                 [array] {
+                                   if (!WithGil::Possible()) return;
+                                   const WithGil gil;
+                                   Py_DECREF(array);
+                                 }),
                     0);
     }
   } else if (nb::isinstance<PyTensor>(value)) {
@@ -238,11 +224,10 @@ void BindNumpy(nb::module_& m) {
       });
   m.def("tensor_from_numpy",
         [](nb::handle value, int dtype) { return PyTensor{Guard([&] { return FromNumpy(value, DataType(dtype)); })}; });
-  m.def("tensor_from_proto",
-        [](nb::bytes proto) {
-          const std::string_view bytes(proto.c_str(), proto.size());
-          return PyTensor{Unlocked(bytes.size(), [&] { return ParseTensor(bytes); })};
-        });
+  m.def("tensor_from_proto", [](nb::bytes proto) {
+    const std::string_view bytes(proto.c_str(), proto.size());
+    return PyTensor{Unlocked(bytes.size(), [&] { return ParseTensor(bytes); })};
+  });
 }
 
 // Used by attrs.cc and graph.cc, which know tensors only by these.

@@ -232,9 +232,9 @@ nb::list PartialRun(PySession& self, const std::string& handle, nb::handle feeds
     const nb::object value = nb::borrow(feed[1]);
     // Copied: the step goes on after this call.
     values.emplace_back(e, Guard([&] {
-      Tensor fed = FeedFromNumpy(value, BaseType(e.type()));
-      return fed.buffer() && fed.buffer()->borrowed() ? fed.Clone() : fed;
-    }));
+                          Tensor fed = FeedFromNumpy(value, BaseType(e.type()));
+                          return fed.buffer() && fed.buffer()->borrowed() ? fed.Clone() : fed;
+                        }));
   }
   const std::vector<Endpoint> wanted = Endpoints(graph, fetches);
   std::vector<Tensor> fetched;

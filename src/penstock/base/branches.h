@@ -53,7 +53,8 @@ class BranchTable : public Branches {
 
   template <class Branch>
   void Enter(Branch branch) {
-    if (!counting()) [[likely]] return;
+    if (!counting()) [[likely]]
+      return;
     List(names_.data(), counts_.data());
     counts_[static_cast<size_t>(branch)].fetch_add(1, std::memory_order_relaxed);
   }

@@ -6,9 +6,10 @@ namespace penstock {
 
 std::string_view ToString(Code code) {
   static constexpr std::string_view kNames[] = {
-      "OK",           "Cancelled",         "Unknown",          "InvalidArgument", "DeadlineExceeded",   "NotFound",
-      "AlreadyExists", "PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted",         "OutOfRange",
-      "Unimplemented", "Internal",         "Unavailable",      "DataLoss",        "Unauthenticated"};
+      "OK",       "Cancelled",      "Unknown",          "InvalidArgument",   "DeadlineExceeded",
+      "NotFound", "AlreadyExists",  "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
+      "Aborted",  "OutOfRange",     "Unimplemented",    "Internal",          "Unavailable",
+      "DataLoss", "Unauthenticated"};
   return kNames[static_cast<int>(code)];
 }
 

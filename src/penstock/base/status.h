@@ -74,10 +74,10 @@ template <class... Parts>
 Error MakeError(Code code, const Parts&... parts) {
   return Error(Status(code, StrCat(parts...)));
 }
-#define PENSTOCK_ERROR(Name)                        \
-  template <class... Parts>                         \
-  Error Name(const Parts&... parts) {               \
-    return MakeError(Code::k##Name, parts...);      \
+#define PENSTOCK_ERROR(Name)                   \
+  template <class... Parts>                    \
+  Error Name(const Parts&... parts) {          \
+    return MakeError(Code::k##Name, parts...); \
   }
 PENSTOCK_ERROR(Cancelled)
 PENSTOCK_ERROR(Unknown)

@@ -63,8 +63,8 @@ std::string StrJoin(const Range& items, std::string_view separator) {
 
 std::vector<std::string_view> StrSplit(std::string_view text, char separator);  // keeps empty pieces
 std::string_view StripSpaces(std::string_view text);
-bool ParseInt64(std::string_view text, int64_t* value);   // the whole of `text`; false on overflow
-bool ParseDouble(std::string_view text, double* value);   // decimal, inf, nan
+bool ParseInt64(std::string_view text, int64_t* value);                 // the whole of `text`; false on overflow
+bool ParseDouble(std::string_view text, double* value);                 // decimal, inf, nan
 uint64_t Hash64(std::string_view bytes, uint64_t seed = 0xDECAFCAFFE);  // for tables in memory only
 
 }  // namespace penstock

@@ -163,7 +163,7 @@ class SharedLoop {
 struct alignas(64) Worker {
   std::atomic<SharedLoop*> offered{nullptr};
   std::atomic<int> woken{0};  // a parked worker sleeps until this is 1
-  int spins = kSpins;        // see WaitAwake
+  int spins = kSpins;         // see WaitAwake
   std::atomic<int> queued{0};
   std::mutex mutex;
   std::deque<std::function<void()>> tasks;

@@ -11,8 +11,7 @@ constexpr int kRounds = 8;
 
 class ElementAtDataset final : public Dataset {
  public:
-  ElementAtDataset(Ref<const Dataset> input, int64_t index)
-      : Dataset("", input->spec(), {input}), index_(index) {}
+  ElementAtDataset(Ref<const Dataset> input, int64_t index) : Dataset("", input->spec(), {input}), index_(index) {}
   int64_t Cardinality() const override { return 1; }
 
  private:

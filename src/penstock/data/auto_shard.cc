@@ -173,23 +173,16 @@ Ref<const Dataset> AutoShard(KernelContext& k, Ref<const Dataset> dataset, int64
   if (workers == 1) return dataset;
   const Sharder sharder(k, workers, index);
   switch (policy) {
-    case kOff:
-      return dataset;
-    case kFile:
-      return sharder.ByFile(*dataset);
-    case kData:
-      return sharder.ByData(ToVariant(dataset));
-    case kHint:
-      return sharder.ByHint(*dataset);
-    case kAuto:
-      try {
-        return sharder.ByFile(*dataset);
+    case kOff: return dataset;
+    case kFile: return sharder.ByFile(*dataset);
+    case kData: return sharder.ByData(ToVariant(dataset));
+    case kHint: return sharder.ByHint(*dataset);
+    case kAuto: try { return sharder.ByFile(*dataset);
       } catch (const Error& error) {
         if (error.code() != Code::kNotFound) throw;
         return sharder.ByData(ToVariant(dataset));
       }
-    default:
-      throw InvalidArgument("AutoShardDataset: unknown auto_shard_policy ", policy);
+    default: throw InvalidArgument("AutoShardDataset: unknown auto_shard_policy ", policy);
   }
 }
 

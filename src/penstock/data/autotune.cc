@@ -57,7 +57,9 @@ void TunedThreads::Learn(const CallTimes& times) {
 
 TunedBuffer::TunedBuffer(std::shared_ptr<IteratorContext> context, int64_t asked, int64_t first, int64_t most)
     : context_(std::move(context)),
-      most_(asked != kAutotune ? asked : context_->options.autotune ? most : first),
+      most_(asked != kAutotune           ? asked
+            : context_->options.autotune ? most
+                                         : first),
       now_(asked != kAutotune ? asked : first) {}
 
 void TunedBuffer::Grow(const Element& element, int64_t copies) {

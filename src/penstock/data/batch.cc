@@ -168,9 +168,10 @@ Ref<Dataset> MakeParallelBatch(DatasetArgs& args) {
     }
     *rows = batch.Finish();
   };
-  return MakeParallel("ParallelBatch", args.spec(),
-                      MakeRef<RowsDataset>(args.spec(), args.dataset(), size, args.Bool("drop_remainder")),
-                      [join](const Place&) { return Work{join, false}; }, parallelism, args.Deterministic());
+  return MakeParallel(
+      "ParallelBatch", args.spec(),
+      MakeRef<RowsDataset>(args.spec(), args.dataset(), size, args.Bool("drop_remainder")),
+      [join](const Place&) { return Work{join, false}; }, parallelism, args.Deterministic());
 }
 
 Ref<Dataset> MakeMapAndBatch(DatasetArgs& args) {

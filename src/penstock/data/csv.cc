@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "penstock/base/parse_number.h"
 #include "penstock/data/dataset_kernel.h"
 #include "penstock/data/file_elements.h"
-#include "penstock/base/parse_number.h"
 
 namespace penstock::data {
 namespace {
@@ -46,16 +46,18 @@ class RowsOfFile final : public FileElements {
     if (!Has()) return false;
     element->clear();
     std::optional<Error> first;  // the row is read to its end: the next call goes on with the next one
-    ReadRow([&](int64_t column) {
-      const size_t found = element->size() + failed_;
-      if (!format_->Wants(column, found)) return;
-      try {
-        element->push_back(Value(found));
-      } catch (const Error& e) {
-        if (!first) first = e;
-        ++failed_;
-      }
-    }, &first);
+    ReadRow(
+        [&](int64_t column) {
+          const size_t found = element->size() + failed_;
+          if (!format_->Wants(column, found)) return;
+          try {
+            element->push_back(Value(found));
+          } catch (const Error& e) {
+            if (!first) first = e;
+            ++failed_;
+          }
+        },
+        &first);
     failed_ = 0;
     broken_ = false;
     if (first) throw *first;
@@ -155,18 +157,12 @@ class RowsOfFile final : public FileElements {
       return format_->defaults[i].Reshaped(Shape());
     }
     switch (const DataType type = format_->types[i]) {
-      case DT_INT32:
-        return Parsed<int32_t>(field_, i, type);
-      case DT_INT64:
-        return Parsed<int64_t>(field_, i, type);
-      case DT_FLOAT:
-        return Parsed<float>(field_, i, type);
-      case DT_DOUBLE:
-        return Parsed<double>(field_, i, type);
-      case DT_STRING:
-        return Tensor(TString(field_));
-      default:
-        throw InvalidArgument("csv: data type ", type, " not supported in field ", i);
+      case DT_INT32: return Parsed<int32_t>(field_, i, type);
+      case DT_INT64: return Parsed<int64_t>(field_, i, type);
+      case DT_FLOAT: return Parsed<float>(field_, i, type);
+      case DT_DOUBLE: return Parsed<double>(field_, i, type);
+      case DT_STRING: return Tensor(TString(field_));
+      default: throw InvalidArgument("csv: data type ", type, " not supported in field ", i);
     }
   }
 

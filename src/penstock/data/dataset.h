@@ -219,9 +219,7 @@ class IteratorOverInput : public IteratorOf<D> {
  public:
   IteratorOverInput(const D& dataset, const Place& place)
       : IteratorOf<D>(dataset, place), input_(dataset.input().Begin(place)) {}
-  void Visit(State& state) override {
-    state.Nested("input", *input_);
-  }
+  void Visit(State& state) override { state.Nested("input", *input_); }
 
  protected:
   // The same for one that drops its input when it needs no more of it.

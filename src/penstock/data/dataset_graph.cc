@@ -135,8 +135,8 @@ class GraphWriter {
     try {
       RequireNoState({function, {}}, library);
     } catch (const Error& error) {
-      throw Error(Status(error.code(),
-                         StrCat("Failed to serialize the input pipeline graph: ", error.status().message())));
+      throw Error(
+          Status(error.code(), StrCat("Failed to serialize the input pipeline graph: ", error.status().message())));
     }
   }
 

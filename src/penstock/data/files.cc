@@ -53,7 +53,9 @@ struct RecordSize {
 class PiecesOfFile final : public FileElements {
  public:
   PiecesOfFile(const std::string& path, Compression compression, const RecordSize& size)
-      : path_(path), size_(size), compressed_(compression != Compression::kNone),
+      : path_(path),
+        size_(size),
+        compressed_(compression != Compression::kNone),
         stream_(ByteStream::OpenFile(path, compression)) {
     if (!compressed_) {
       const uint64_t bytes = InputFile(path).size(), around = static_cast<uint64_t>(size.header + size.footer);
@@ -128,8 +130,7 @@ Ref<Dataset> MakeRecords(DatasetArgs& args) {
   std::vector<std::string> names = args.Strings("filenames");
   const auto given = args.tensor("byte_offsets").flat<int64_t>();
   const std::vector<int64_t> offsets(given.begin(), given.end());
-  args.Require(offsets.empty() || offsets.size() == names.size(),
-               "`byte_offsets` must have same size as `filenames`");
+  args.Require(offsets.empty() || offsets.size() == names.size(), "`byte_offsets` must have same size as `filenames`");
   args.Require(std::all_of(offsets.begin(), offsets.end(), [](int64_t x) { return x >= 0; }),
                "`byte_offsets` must be >= 0");
   return MakeRef<FilesDataset>(
@@ -196,9 +197,7 @@ class MatchingFilesDataset final : public Dataset {
   const std::vector<std::string> patterns_;
 };
 
-Ref<Dataset> MakeMatchingFiles(DatasetArgs& args) {
-  return MakeRef<MatchingFilesDataset>(args.Strings("patterns"));
-}
+Ref<Dataset> MakeMatchingFiles(DatasetArgs& args) { return MakeRef<MatchingFilesDataset>(args.Strings("patterns")); }
 
 }  // namespace
 

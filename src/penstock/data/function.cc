@@ -64,12 +64,12 @@ void MapElement(const BoundCall& call, bool may_end, Element* element) {
 }
 
 Accessor AccessMapped(const Dataset& input, const CapturedFunction& function, bool may_end, const Place& place) {
-  return [input = input.Access(place), call = std::make_shared<const BoundCall>(function, place),
-          may_end](int64_t index) {
-    Element element = input(index);
-    MapElement(*call, may_end, &element);
-    return element;
-  };
+  return
+      [input = input.Access(place), call = std::make_shared<const BoundCall>(function, place), may_end](int64_t index) {
+        Element element = input(index);
+        MapElement(*call, may_end, &element);
+        return element;
+      };
 }
 
 bool BoundCall::Predicate(std::span<const Tensor> args) const {

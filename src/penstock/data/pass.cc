@@ -27,9 +27,7 @@ class PassDataset final : public Dataset {
   // The place is that of the dataset around: this one has no iterator.
   std::unique_ptr<Iterator> MakeIterator(const Place& place) const override { return input().Begin(Around(place)); }
   Accessor MakeAccessor(const Place& place) const override { return input().Access(Around(place)); }
-  static Place Around(const Place& place) {
-    return {place.context, place.prefix.substr(0, place.prefix.rfind("::"))};
-  }
+  static Place Around(const Place& place) { return {place.context, place.prefix.substr(0, place.prefix.rfind("::"))}; }
   const Options options_;
 };
 

@@ -7,8 +7,7 @@ namespace {
 Tensor Number(DataType type, int64_t value) {
   switch (type) {
 #define PENSTOCK_CASE(T) \
-  case kTypeOf<T>:       \
-    return Tensor(static_cast<T>(value))
+  case kTypeOf<T>: return Tensor(static_cast<T>(value))
     PENSTOCK_CASE(int64_t);
     PENSTOCK_CASE(int32_t);
     PENSTOCK_CASE(int16_t);
@@ -22,19 +21,14 @@ Tensor Number(DataType type, int64_t value) {
     PENSTOCK_CASE(Half);
     PENSTOCK_CASE(BFloat16);
 #undef PENSTOCK_CASE
-    default:
-      throw InvalidArgument("Unsupported data type: ", type);
+    default: throw InvalidArgument("Unsupported data type: ", type);
   }
 }
 
 class RangeDataset final : public Dataset {
  public:
   RangeDataset(ElementSpec spec, int64_t start, int64_t stop, int64_t step)
-      : Dataset("Range", std::move(spec)),
-        start_(start),
-        stop_(stop),
-        step_(step),
-        size_(SizeOf(start, stop, step)) {}
+      : Dataset("Range", std::move(spec)), start_(start), stop_(stop), step_(step), size_(SizeOf(start, stop, step)) {}
   // What goes as far as numbers do counts as without end, as in `enumerate`.
   int64_t Cardinality() const override { return stop_ == INT64_MAX ? kInfinite : size_; }
   void RequireShuffleable() const override {}

@@ -59,31 +59,18 @@ bool Parse(std::string_view in, SnapshotMetadata* m) {
       return false;
     }
     switch (tag >> 3) {
-      case kGraphHash:
-        m->graph_hash = bytes;
-        break;
-      case kRunId:
-        m->run_id = bytes;
-        break;
-      case kCreation:
-        m->creation_micros = static_cast<int64_t>(value);
-        break;
-      case kVersion:
-        m->version = static_cast<int64_t>(value);
-        break;
+      case kGraphHash: m->graph_hash = bytes; break;
+      case kRunId: m->run_id = bytes; break;
+      case kCreation: m->creation_micros = static_cast<int64_t>(value); break;
+      case kVersion: m->version = static_cast<int64_t>(value); break;
       case kTypes:
         for (uint64_t type; !bytes.empty() && TakeVarint(&bytes, &type);) {
           m->types.push_back(static_cast<DataType>(type));
         }
         break;
-      case kNumElements:
-        m->num_elements = static_cast<int64_t>(value);
-        break;
-      case kFinalized:
-        m->finalized = value != 0;
-        break;
-      default:
-        break;
+      case kNumElements: m->num_elements = static_cast<int64_t>(value); break;
+      case kFinalized: m->finalized = value != 0; break;
+      default: break;
     }
   }
   return true;
@@ -197,11 +184,11 @@ void RemoveSnapshotFiles(const std::string& run_directory, int64_t first) {
 }
 
 Ref<const Dataset> SnapshotShard(const std::string& shard_directory, const ElementSpec& spec, Compression compression) {
-  Ref<const Dataset> files = MakeRef<FilesDataset>(
-      "SnapshotDatasetReader", spec, MatchingPaths(StrCat(shard_directory, "/*.snapshot")),
-      [compression, types = spec.types](const std::string& path, size_t) {
-        return std::make_unique<ElementsOfFile>(path, compression, types);
-      });
+  Ref<const Dataset> files =
+      MakeRef<FilesDataset>("SnapshotDatasetReader", spec, MatchingPaths(StrCat(shard_directory, "/*.snapshot")),
+                            [compression, types = spec.types](const std::string& path, size_t) {
+                              return std::make_unique<ElementsOfFile>(path, compression, types);
+                            });
   return MakeRef<ShardOfFiles>(std::move(files), shard_directory, compression);
 }
 
@@ -210,8 +197,8 @@ Ref<VariantValue> DecodeSnapshotShard(std::string_view metadata, std::vector<Ten
   if (compression < 0 || compression > static_cast<int>(Compression::kSnappy)) {
     throw DataLoss("The variant does not hold a snapshot's shard");
   }
-  const Ref<const Dataset> shard = SnapshotShard(std::string(metadata.substr(1)), DecodeSpec(tensors),
-                                                 static_cast<Compression>(compression));
+  const Ref<const Dataset> shard =
+      SnapshotShard(std::string(metadata.substr(1)), DecodeSpec(tensors), static_cast<Compression>(compression));
   shard->AddRef();
   return Ref<VariantValue>(const_cast<Dataset*>(shard.get()));
 }

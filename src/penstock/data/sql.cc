@@ -80,22 +80,14 @@ class Query {
   Tensor Column(int i, DataType type) const {
     const auto integer = [&] { return sqlite_.column_int64(statement_, i); };
     switch (type) {
-      case DT_INT8:
-        return Tensor(static_cast<int8_t>(integer()));
-      case DT_INT16:
-        return Tensor(static_cast<int16_t>(integer()));
-      case DT_INT32:
-        return Tensor(static_cast<int32_t>(integer()));
-      case DT_INT64:
-        return Tensor(integer());
-      case DT_UINT8:
-        return Tensor(static_cast<uint8_t>(integer()));
-      case DT_UINT16:
-        return Tensor(static_cast<uint16_t>(integer()));
-      case DT_BOOL:
-        return Tensor(integer() != 0);
-      case DT_DOUBLE:
-        return Tensor(sqlite_.column_double(statement_, i));
+      case DT_INT8: return Tensor(static_cast<int8_t>(integer()));
+      case DT_INT16: return Tensor(static_cast<int16_t>(integer()));
+      case DT_INT32: return Tensor(static_cast<int32_t>(integer()));
+      case DT_INT64: return Tensor(integer());
+      case DT_UINT8: return Tensor(static_cast<uint8_t>(integer()));
+      case DT_UINT16: return Tensor(static_cast<uint16_t>(integer()));
+      case DT_BOOL: return Tensor(integer() != 0);
+      case DT_DOUBLE: return Tensor(sqlite_.column_double(statement_, i));
       default: {
         const auto* text = static_cast<const char*>(sqlite_.column_blob(statement_, i));
         const auto size = static_cast<size_t>(sqlite_.column_bytes(statement_, i));

@@ -47,8 +47,7 @@ void State::Position(std::string_view key, int64_t* value, int64_t most) {
   Value(key, value);
   if (restores_ && (*value < 0 || *value > most)) {
     throw InvalidArgument("The saved state of the iterator has ", *value, " as ", prefix_, key,
-                          ", which is not in [0, ",
-                          most, "]");
+                          ", which is not in [0, ", most, "]");
   }
 }
 

@@ -121,7 +121,10 @@ void DeviceName::OverrideWith(const DeviceName& o) {
 }
 
 Device::Device(std::string name, std::string type, Allocator* allocator)
-    : name_(std::move(name)), type_(std::move(type)), parsed_(DeviceName::Parse(name_)), allocator_(allocator),
+    : name_(std::move(name)),
+      type_(std::move(type)),
+      parsed_(DeviceName::Parse(name_)),
+      allocator_(allocator),
       resources_(std::make_shared<ResourceManager>()) {
   resources_->KeepWhole();
   std::random_device seed;

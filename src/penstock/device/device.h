@@ -36,8 +36,8 @@ class Device {
  public:
   Device(std::string name, std::string type, Allocator* allocator);
   virtual ~Device();
-  const std::string& name() const { return name_; }   // full
-  const std::string& type() const { return type_; }   // "CPU"
+  const std::string& name() const { return name_; }  // full
+  const std::string& type() const { return type_; }  // "CPU"
   const DeviceName& parsed_name() const { return parsed_; }
   Allocator* allocator() const { return allocator_; }
   ResourceManager& resources() const { return *resources_; }

@@ -12,12 +12,12 @@ namespace penstock {
 // Remembers what it finds out until a node changes that it follows from.
 class ConstantValues {
  public:
-  const Tensor* Value(Endpoint output);    // as Graph::ConstantValue
+  const Tensor* Value(Endpoint output);  // as Graph::ConstantValue
   // The same for shapes: null for what a loop's body computes of constants from outside, as it may never run.
   const Tensor* ValueForShapes(Endpoint output);
-  PartialShape AsShape(Endpoint output);   // as Graph::ConstantValueAsShape
+  PartialShape AsShape(Endpoint output);  // as Graph::ConstantValueAsShape
   void Give(Endpoint output, const Tensor& value);
-  void Forget(const Node& node);           // what was found out about it and about all that follows from it
+  void Forget(const Node& node);  // what was found out about it and about all that follows from it
   void Erase(const Node& node) { EraseOutputs(node); }  // which leaves the graph
 
  private:

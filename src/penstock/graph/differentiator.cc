@@ -298,16 +298,11 @@ std::vector<Grad> Differentiator::Differentiate(Node* node, const std::vector<Gr
   if (options_.has_override && options_.has_override(*node)) return OverriddenGradient(node, dys);
   const OpDef& op = node->op();
   switch (op.traits.flow) {
-    case Flow::kSwitch:
-      return SwitchGradient(node, dys);
-    case Flow::kMerge:
-      return MergeGradient(node, dys[0]);
-    case Flow::kEnter:
-      return EnterGradient(node, dys[0]);
-    case Flow::kNextIteration:
-      return {dys[0]};
-    default:
-      break;
+    case Flow::kSwitch: return SwitchGradient(node, dys);
+    case Flow::kMerge: return MergeGradient(node, dys[0]);
+    case Flow::kEnter: return EnterGradient(node, dys[0]);
+    case Flow::kNextIteration: return {dys[0]};
+    default: break;
   }
   if (!op.traits.differentiable) return {};
   if (!op.gradient && graph_.library()->Find(op.name)) return CallGradient(node, dys);

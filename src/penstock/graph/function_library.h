@@ -17,9 +17,9 @@ using FunctionLibraryPtr = std::shared_ptr<const FunctionLibrary>;
 
 class FunctionLibrary {
  public:
-  const FunctionDef* Find(std::string_view name) const;                // null if absent
+  const FunctionDef* Find(std::string_view name) const;  // null if absent
   std::shared_ptr<const FunctionDef> FindShared(std::string_view name) const;
-  std::string GradientOf(std::string_view name) const;                 // "" if none is set
+  std::string GradientOf(std::string_view name) const;  // "" if none is set
   std::vector<std::string> Names() const;
   const std::map<std::string, std::string, std::less<>>& gradients() const { return gradients_; }
   // A copy with one more. The same name again must mean the same function (InvalidArgument).

@@ -8,7 +8,7 @@
 namespace penstock {
 namespace {
 
-constexpr int kDeepestInference = 8;  // calls within calls: a recursion ends there
+constexpr int kDeepestInference = 8;    // calls within calls: a recursion ends there
 constexpr int kMostInferred = 1 << 16;  // nodes in all: bodies that call many bodies that call many end there
 
 bool IsCall(const Node& node) {

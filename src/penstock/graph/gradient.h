@@ -84,8 +84,8 @@ struct GradEndpoint {
 
 // Where a gradient function of the front end builds when it is in a loop's gradient; outside of loops nothing is set.
 struct GradientLoop {
-  Node* pivot = nullptr;                      // nodes without inputs run after this one
-  std::function<Endpoint(Endpoint)> inside;   // what stands there for a value that is made elsewhere
+  Node* pivot = nullptr;                     // nodes without inputs run after this one
+  std::function<Endpoint(Endpoint)> inside;  // what stands there for a value that is made elsewhere
 };
 
 // What differentiation does to the forward pass, as ids of nodes.
@@ -99,10 +99,10 @@ struct GradientOptions {
   bool zero_unconnected = false;          // zeros instead of none for xs that ys do not depend on
   bool colocate = false;                  // gradients on the device of their op
   enum Gate { kNone, kOp, kGraph } gate = kNone;
-  int aggregation = 0;                    // AggregationMethod: 0 AddN, 1 EXPERIMENTAL_TREE, 2 EXPERIMENTAL_ACCUMULATE_N
+  int aggregation = 0;  // AggregationMethod: 0 AddN, 1 EXPERIMENTAL_TREE, 2 EXPERIMENTAL_ACCUMULATE_N
   std::vector<Endpoint> stop_gradients;
   std::set<std::string> loops_without_gradient;  // frames
-  const Node* inside = nullptr;           // a node of the branch or loop in which the caller builds
+  const Node* inside = nullptr;                  // a node of the branch or loop in which the caller builds
   // Gradients from the front end. Asked first, by the node's `_gradient_op_type` attribute, the override map, or its
   // op: null function: the op's own.
   std::function<bool(const Node& node)> has_override;

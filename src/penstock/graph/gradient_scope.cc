@@ -45,9 +45,8 @@ bool Counts(const ControlContext::Variable& variable) {
 Endpoint PushedOnto(Endpoint list, Endpoint value) {
   while (list.node->traits().flow == Flow::kMerge) {
     const auto& sides = list.node->inputs();
-    const auto longer = std::ranges::find_if(sides, [](const Endpoint& e) {
-      return e.node->traits().flow != Flow::kSwitch;
-    });
+    const auto longer =
+        std::ranges::find_if(sides, [](const Endpoint& e) { return e.node->traits().flow != Flow::kSwitch; });
     if (longer == sides.end()) return {};
     list = *longer;
   }

@@ -41,8 +41,7 @@ int64_t ListLength(const AttrValue& value) {
             requires {
               x.size();
               x.begin();
-            } &&
-            !requires { x.c_str(); })
+            } && !requires { x.c_str(); })
           return static_cast<int64_t>(x.size());
         return 0;
       },

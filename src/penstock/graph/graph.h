@@ -81,7 +81,7 @@ class Node {
   std::pair<int, int> InputRange(int arg) const;
   std::pair<int, int> OutputRange(int arg) const;
 
-  const std::string& device() const { return device_; }        // as requested; may be partial or empty
+  const std::string& device() const { return device_; }  // as requested; may be partial or empty
   void set_device(std::string device) { device_ = std::move(device); }
   const std::string& assigned_device() const { return assigned_device_; }  // by the placer
   void set_assigned_device(std::string device) { assigned_device_ = std::move(device); }
@@ -108,8 +108,8 @@ const Tensor* HeldConstant(const Node& node);
 
 // What a new node is made of.
 struct NodeSpec {
-  std::string op, name;              // name: new and valid
-  std::vector<Endpoint> inputs;      // flat, in the order of the definition
+  std::string op, name;          // name: new and valid
+  std::vector<Endpoint> inputs;  // flat, in the order of the definition
   std::vector<Node*> control_inputs;
   AttrMap attrs;  // type and number attributes may be left out where inputs tell; defaults are filled in
   std::string device;
@@ -144,7 +144,7 @@ class Graph {
   void SetAttr(Node* node, std::string_view name, AttrValue value);
   void ClearAttr(Node* node, std::string_view name);
   void SetShape(Endpoint output, const PartialShape& shape);  // merges; InvalidArgument if incompatible
-  void ForgetShape(Endpoint output);  // nothing is known any more
+  void ForgetShape(Endpoint output);                          // nothing is known any more
   void SetHandleData(Endpoint output, std::vector<DtypeAndShape> data);
   void InferShapes(Node* node);
 
@@ -167,7 +167,10 @@ class Graph {
   PartialShape ConstantValueAsShape(Endpoint output);
 
   const FunctionLibraryPtr& library() const { return library_; }
-  void set_library(FunctionLibraryPtr library) { library_ = std::move(library); ++version_; }
+  void set_library(FunctionLibraryPtr library) {
+    library_ = std::move(library);
+    ++version_;
+  }
   Versions& versions() { return versions_; }
   const Versions& versions() const { return versions_; }
   const OpRegistry& ops() const { return *ops_; }

@@ -15,9 +15,9 @@ struct Versions {
   std::vector<int> bad_consumers;
 };
 
-inline constexpr int kGraphDefVersion = 134;     // what TensorFlow 1.15 writes as producer
+inline constexpr int kGraphDefVersion = 134;  // what TensorFlow 1.15 writes as producer
 inline constexpr int kMinConsumer = 0, kMinProducer = 0;
-inline constexpr int kNewestProducer = 100000;   // graphs of any later producer are tried
+inline constexpr int kNewestProducer = 100000;  // graphs of any later producer are tried
 
 struct NodeDef {
   std::string name, op, device;

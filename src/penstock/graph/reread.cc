@@ -36,9 +36,7 @@ bool IsInvariant(const Node& node) {
 }
 
 // Hands on the value of the branch that was taken. A loop's Merge is not meant: what it hands on is of each iteration.
-bool JoinsBranches(const Node& node) {
-  return node.traits().flow == Flow::kMerge && !ControlFlow::IsLoopMerge(&node);
-}
+bool JoinsBranches(const Node& node) { return node.traits().flow == Flow::kMerge && !ControlFlow::IsLoopMerge(&node); }
 
 // Its outputs are its first input: in TensorFlow, memory of the variable that it reads.
 bool Aliases(const Node& node) { return node.traits().may_alias_input0 || node.traits().flow == Flow::kSwitch; }
@@ -434,11 +432,11 @@ class Rereader {
 
   Graph& graph_;
   std::map<Node*, Variables, ById> updates_;  // to the variable that each updates
-  std::map<const Node*, Node*> entered_;  // what brings a value into a loop or branch: to what brings the variable
+  std::map<const Node*, Node*> entered_;      // what brings a value into a loop or branch: to what brings the variable
   Marks follows_, inside_;
   std::optional<ControlFlow> control_flow_;
   std::map<const Node*, std::set<Node*, ById>> ends_;  // of each variable's updates
-  std::vector<Node*> reads_;  // yet to be looked at
+  std::vector<Node*> reads_;                           // yet to be looked at
   // Of the read that is looked at: its variables, the updates that it is itself behind, and the copies of chains that
   // begin with it, by the updates that they are behind.
   Variables variables_;

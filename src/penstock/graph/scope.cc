@@ -50,38 +50,22 @@ Out Scope::Const(Tensor value) {
 
 Out Scope::ScalarOf(DataType type, double value) {
   switch (type) {
-    case DT_FLOAT:
-      return Const(Filled<float>(value));
-    case DT_DOUBLE:
-      return Const(Filled<double>(value));
-    case DT_HALF:
-      return Const(Filled<Half>(value));
-    case DT_BFLOAT16:
-      return Const(Filled<BFloat16>(value));
-    case DT_COMPLEX64:
-      return Const(Tensor(Complex64(static_cast<float>(value), 0)));
-    case DT_COMPLEX128:
-      return Const(Tensor(Complex128(value, 0)));
-    case DT_INT32:
-      return Const(Filled<int32_t>(value));
-    case DT_INT64:
-      return Const(Filled<int64_t>(value));
-    case DT_INT16:
-      return Const(Filled<int16_t>(value));
-    case DT_INT8:
-      return Const(Filled<int8_t>(value));
-    case DT_UINT8:
-      return Const(Filled<uint8_t>(value));
-    case DT_UINT16:
-      return Const(Filled<uint16_t>(value));
-    case DT_UINT32:
-      return Const(Filled<uint32_t>(value));
-    case DT_UINT64:
-      return Const(Filled<uint64_t>(value));
-    case DT_BOOL:
-      return Const(Tensor(value != 0));
-    default:
-      throw InvalidArgument("no number of type ", ToString(type));
+    case DT_FLOAT: return Const(Filled<float>(value));
+    case DT_DOUBLE: return Const(Filled<double>(value));
+    case DT_HALF: return Const(Filled<Half>(value));
+    case DT_BFLOAT16: return Const(Filled<BFloat16>(value));
+    case DT_COMPLEX64: return Const(Tensor(Complex64(static_cast<float>(value), 0)));
+    case DT_COMPLEX128: return Const(Tensor(Complex128(value, 0)));
+    case DT_INT32: return Const(Filled<int32_t>(value));
+    case DT_INT64: return Const(Filled<int64_t>(value));
+    case DT_INT16: return Const(Filled<int16_t>(value));
+    case DT_INT8: return Const(Filled<int8_t>(value));
+    case DT_UINT8: return Const(Filled<uint8_t>(value));
+    case DT_UINT16: return Const(Filled<uint16_t>(value));
+    case DT_UINT32: return Const(Filled<uint32_t>(value));
+    case DT_UINT64: return Const(Filled<uint64_t>(value));
+    case DT_BOOL: return Const(Tensor(value != 0));
+    default: throw InvalidArgument("no number of type ", ToString(type));
   }
 }
 

@@ -41,12 +41,12 @@ class Scope {
   // Tells what is built in one go from the rest: arrays of gradients are found by it.
   virtual std::string name() const { return "gradients"; }
 
-  Out Const(Tensor value);                             // a Const node, or the value itself
+  Out Const(Tensor value);  // a Const node, or the value itself
   template <class T>
   Out Scalar(T value) {
     return Const(Tensor(value));
   }
-  Out ScalarOf(DataType type, double value);           // a scalar of that type
+  Out ScalarOf(DataType type, double value);  // a scalar of that type
 };
 
 // One output of a called op; the scope is that of the first input that has one.
@@ -71,8 +71,8 @@ Out Square(Out x);
 Out Sqrt(Out x);
 Out Exp(Out x);
 Out Log(Out x);
-Out Conj(Out x);                  // x itself unless complex
-Out Cast(Out x, DataType type);   // x itself if it has that type
+Out Conj(Out x);                               // x itself unless complex
+Out Cast(Out x, DataType type);                // x itself if it has that type
 Out ShapeOf(Out x, DataType type = DT_INT32);  // a constant when the shape is known
 Out Reshape(Out x, Out shape);
 Out ReshapeLike(Out x, Out like);
@@ -82,7 +82,7 @@ Out Identity(Out x);
 Out Sum(Out x, Out axes, bool keep_dims = false);
 Out Sum(Out x, std::vector<int32_t> axes, bool keep_dims = false);
 Out Transpose(Out x, Out permutation);
-Out Where(Out condition, Out x, Out y);        // SelectV2
+Out Where(Out condition, Out x, Out y);  // SelectV2
 Out ConstVector(Scope& scope, std::vector<int32_t> values);
 
 }  // namespace penstock

@@ -68,8 +68,7 @@ class Carrier {
       }
     }
     const DataType type = BaseType(value.type());
-    Node* nothing =
-        Add(added_.forward, "FakeParam", value, {}, {{"dtype", type}, {"shape", PartialShape({0})}});
+    Node* nothing = Add(added_.forward, "FakeParam", value, {}, {{"dtype", type}, {"shape", PartialShape({0})}});
     Node* other = Add(added_.forward, "Switch", value, {{nothing, 0}, branch.pred});
     std::vector<Endpoint> sides{{other, 0}, {other, 1}};
     sides[branch.branch] = value;

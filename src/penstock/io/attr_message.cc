@@ -93,28 +93,17 @@ void ToArg(const ArgDef& arg, tensorflow::OpDef::ArgDef* proto) {
 
 AttrValue FromProto(const tensorflow::AttrValue& proto) {
   switch (proto.value_case()) {
-    case tensorflow::AttrValue::kS:
-      return proto.s();
-    case tensorflow::AttrValue::kI:
-      return int64_t{proto.i()};
-    case tensorflow::AttrValue::kF:
-      return proto.f();
-    case tensorflow::AttrValue::kB:
-      return proto.b();
-    case tensorflow::AttrValue::kType:
-      return static_cast<DataType>(proto.type());
-    case tensorflow::AttrValue::kShape:
-      return FromProto(proto.shape());
-    case tensorflow::AttrValue::kTensor:
-      return FromProto(proto.tensor());
-    case tensorflow::AttrValue::kList:
-      return ListFrom(proto.list());
-    case tensorflow::AttrValue::kFunc:
-      return FunctionFrom(proto.func());
-    case tensorflow::AttrValue::kPlaceholder:
-      return AttrPlaceholder{proto.placeholder()};
-    case tensorflow::AttrValue::VALUE_NOT_SET:
-      break;
+    case tensorflow::AttrValue::kS: return proto.s();
+    case tensorflow::AttrValue::kI: return int64_t{proto.i()};
+    case tensorflow::AttrValue::kF: return proto.f();
+    case tensorflow::AttrValue::kB: return proto.b();
+    case tensorflow::AttrValue::kType: return static_cast<DataType>(proto.type());
+    case tensorflow::AttrValue::kShape: return FromProto(proto.shape());
+    case tensorflow::AttrValue::kTensor: return FromProto(proto.tensor());
+    case tensorflow::AttrValue::kList: return ListFrom(proto.list());
+    case tensorflow::AttrValue::kFunc: return FunctionFrom(proto.func());
+    case tensorflow::AttrValue::kPlaceholder: return AttrPlaceholder{proto.placeholder()};
+    case tensorflow::AttrValue::VALUE_NOT_SET: break;
   }
   return AttrValue();
 }

@@ -8,12 +8,9 @@ namespace {
 
 Toggle From(tensorflow::RewriterConfig::Toggle toggle) {
   switch (toggle) {
-    case tensorflow::RewriterConfig::ON:
-      return Toggle::kOn;
-    case tensorflow::RewriterConfig::OFF:
-      return Toggle::kOff;
-    case tensorflow::RewriterConfig::AGGRESSIVE:
-      return Toggle::kAggressive;
+    case tensorflow::RewriterConfig::ON: return Toggle::kOn;
+    case tensorflow::RewriterConfig::OFF: return Toggle::kOff;
+    case tensorflow::RewriterConfig::AGGRESSIVE: return Toggle::kAggressive;
     default:  // what a newer program may say
       return Toggle::kDefault;
   }

@@ -88,8 +88,8 @@ void DumpTensor(const DebugKey& key, const Tensor& tensor, const std::vector<std
   value->set_node_name(StrCat(key.node, ":", key.slot, ":", key.debug_op));
   auto* plugin = value->mutable_metadata()->mutable_plugin_data();
   plugin->set_plugin_name("debugger");
-  plugin->set_content(StrCat("{\"device\":\"", key.device, "\",\"outputSlot\":", key.slot,
-                             ",\"numChunks\":1,\"chunkIndex\":0}"));
+  plugin->set_content(
+      StrCat("{\"device\":\"", key.device, "\",\"outputSlot\":", key.slot, ",\"numChunks\":1,\"chunkIndex\":0}"));
   if (tensor.initialized()) {
     ToProto(tensor, value->mutable_tensor());
   } else {

@@ -17,13 +17,11 @@
 namespace penstock {
 namespace {
 
-constexpr const char* kEnds[] = {"metadata", "source_files", "stack_frames", "graphs", "execution",
-                                 "graph_execution_traces"};
+constexpr const char* kEnds[] = {"metadata", "source_files", "stack_frames",
+                                 "graphs",   "execution",    "graph_execution_traces"};
 constexpr std::string_view kTensorFlow = "2.21.0", kFormat = "debug.Event:1";
 
-bool IsOfExecution(int file) {
-  return file == DebugEvents::kExecution || file == DebugEvents::kGraphExecutionTraces;
-}
+bool IsOfExecution(int file) { return file == DebugEvents::kExecution || file == DebugEvents::kGraphExecutionTraces; }
 
 // A message written field by field: debug_event.proto has no C++ class, as nothing else here needs one.
 class Fields {

@@ -20,9 +20,7 @@ constexpr auto kLongestUnflushed = std::chrono::seconds(30);
 
 }  // namespace
 
-double WallTime() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+double WallTime() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 EventWriter::EventWriter(std::string prefix, std::string suffix)
     : prefix_(std::move(prefix)), suffix_(std::move(suffix)) {}

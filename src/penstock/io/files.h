@@ -17,10 +17,10 @@ std::string ReadWholeFile(const std::string& path);
 void RenameFile(const std::string& from, const std::string& to);  // replaces `to`
 void RemoveFile(const std::string& path);
 void CopyFile(const std::string& from, const std::string& to);  // replaces `to`
-void MakeDirectories(const std::string& path);  // with their parents; no error if they are there
+void MakeDirectories(const std::string& path);                  // with their parents; no error if they are there
 // Removes a directory if it is empty; false if it is not, or is none.
 bool RemoveEmptyDirectory(const std::string& path);
-void RemoveAbandoned(const std::string& directory);  // as FileSystem's; "" is the working directory
+void RemoveAbandoned(const std::string& directory);   // as FileSystem's; "" is the working directory
 std::string_view DirectoryOf(std::string_view path);  // "" without a slash
 // Paths that match a pattern with *, ? and [...], sorted.
 std::vector<std::string> MatchingPaths(const std::string& pattern);

@@ -21,29 +21,22 @@ namespace {
 
 Code CodeOf(int error_number) {
   switch (error_number) {
-    case ENOENT:
-      return Code::kNotFound;
-    case EEXIST:
-      return Code::kAlreadyExists;
+    case ENOENT: return Code::kNotFound;
+    case EEXIST: return Code::kAlreadyExists;
     case EACCES:
     case EPERM:
-    case EROFS:
-      return Code::kPermissionDenied;
+    case EROFS: return Code::kPermissionDenied;
     case EISDIR:
     case ENOTDIR:
     case ENOTEMPTY:
-    case EBUSY:
-      return Code::kFailedPrecondition;
+    case EBUSY: return Code::kFailedPrecondition;
     case ENOSPC:
     case EMFILE:
     case ENFILE:
-    case ENOMEM:
-      return Code::kResourceExhausted;
+    case ENOMEM: return Code::kResourceExhausted;
     case EINVAL:
-    case ENAMETOOLONG:
-      return Code::kInvalidArgument;
-    default:
-      return Code::kUnknown;
+    case ENAMETOOLONG: return Code::kInvalidArgument;
+    default: return Code::kUnknown;
   }
 }
 

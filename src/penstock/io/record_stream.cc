@@ -38,8 +38,7 @@ struct RecordFile::Deflater {
   ~Deflater() { deflateEnd(&zlib); }
 };
 
-RecordFile::RecordFile(const std::string& path, Compression compression, int level)
-    : compression_(compression) {
+RecordFile::RecordFile(const std::string& path, Compression compression, int level) : compression_(compression) {
   if (compression_ == Compression::kZlib || compression_ == Compression::kGzip)
     deflater_ = std::make_unique<Deflater>(compression, level);
   file_ = std::make_unique<OutputFile>(path, WriteMode::kReplace);

@@ -15,7 +15,7 @@ class RecordStream {
   // The next record and where it begins; false at the end, also if that stands in a header, as in a file that is still
   // written to. DataLoss: damaged, or cut off behind its header.
   bool Next(std::string* record, uint64_t* offset);
-  uint64_t offset() const { return stream_.offset(); }    // of the next record
+  uint64_t offset() const { return stream_.offset(); }       // of the next record
   bool Skip(uint64_t bytes) { return stream_.Skip(bytes); }  // to the beginning of a record
 
  private:
@@ -31,7 +31,7 @@ class RecordFile {
   RecordFile(const RecordFile&) = delete;
   void Write(std::string_view record);
   bool Fits(std::string_view record) const;  // whether writing it only fills a buffer
-  void Flush();  // all that was written can be read from the file, of a compressed one too
+  void Flush();                              // all that was written can be read from the file, of a compressed one too
   void Close();
 
  private:

@@ -38,8 +38,7 @@ void TakeRecordFooter(std::string* record, uint64_t offset, std::string_view pat
   if (Crc32c(*record) != stored) throw DataLoss("corrupted record at ", offset, " in ", path);
 }
 
-RecordReader::RecordReader(std::string path)
-    : path_(std::move(path)), file_(std::make_unique<InputFile>(path_)) {}
+RecordReader::RecordReader(std::string path) : path_(std::move(path)), file_(std::make_unique<InputFile>(path_)) {}
 
 // Whether that many bytes follow; looks at the file again if not.
 bool RecordReader::Has(uint64_t bytes) {

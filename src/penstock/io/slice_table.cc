@@ -25,39 +25,27 @@ void FillComplex(const Tensor& tensor, Field* field) {
 // Only lists of values, without type and shape: readers of this format look for nothing else.
 void ToLists(const Tensor& tensor, tensorflow::TensorProto* proto) {
   switch (BaseType(tensor.dtype())) {
-    case DT_FLOAT:
-      return Fill<float>(tensor, proto->mutable_float_val());
-    case DT_DOUBLE:
-      return Fill<double>(tensor, proto->mutable_double_val());
+    case DT_FLOAT: return Fill<float>(tensor, proto->mutable_float_val());
+    case DT_DOUBLE: return Fill<double>(tensor, proto->mutable_double_val());
     case DT_INT32:
-    case DT_QINT32:
-      return Fill<int32_t>(tensor, proto->mutable_int_val());
-    case DT_INT16:
-      return Fill<int16_t>(tensor, proto->mutable_int_val());
-    case DT_UINT16:
-      return Fill<uint16_t>(tensor, proto->mutable_int_val());
+    case DT_QINT32: return Fill<int32_t>(tensor, proto->mutable_int_val());
+    case DT_INT16: return Fill<int16_t>(tensor, proto->mutable_int_val());
+    case DT_UINT16: return Fill<uint16_t>(tensor, proto->mutable_int_val());
     case DT_INT8:
-    case DT_QINT8:
-      return Fill<int8_t>(tensor, proto->mutable_int_val());
+    case DT_QINT8: return Fill<int8_t>(tensor, proto->mutable_int_val());
     case DT_UINT8:
-    case DT_QUINT8:
-      return Fill<uint8_t>(tensor, proto->mutable_int_val());
-    case DT_INT64:
-      return Fill<int64_t>(tensor, proto->mutable_int64_val());
-    case DT_BOOL:
-      return Fill<bool>(tensor, proto->mutable_bool_val());
-    case DT_COMPLEX64:
-      return FillComplex<std::complex<float>>(tensor, proto->mutable_scomplex_val());
-    case DT_COMPLEX128:
-      return FillComplex<std::complex<double>>(tensor, proto->mutable_dcomplex_val());
+    case DT_QUINT8: return Fill<uint8_t>(tensor, proto->mutable_int_val());
+    case DT_INT64: return Fill<int64_t>(tensor, proto->mutable_int64_val());
+    case DT_BOOL: return Fill<bool>(tensor, proto->mutable_bool_val());
+    case DT_COMPLEX64: return FillComplex<std::complex<float>>(tensor, proto->mutable_scomplex_val());
+    case DT_COMPLEX128: return FillComplex<std::complex<double>>(tensor, proto->mutable_dcomplex_val());
     case DT_HALF:
       for (const Half v : tensor.flat<Half>()) proto->add_half_val(v.bits);
       return;
     case DT_STRING:
       for (const TString& v : tensor.flat<TString>()) proto->add_string_val(v.str());
       return;
-    default:
-      throw Unimplemented("Saving data type ", tensor.dtype(), " not yet supported");
+    default: throw Unimplemented("Saving data type ", tensor.dtype(), " not yet supported");
   }
 }
 

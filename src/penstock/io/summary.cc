@@ -52,34 +52,20 @@ void VisitNumbers(const Tensor& t, F visit) {
     for (const auto v : t.flat<decltype(example)>()) visit(static_cast<double>(v));
   };
   switch (t.dtype()) {  // NOLINT(bugprone-branch-clone): each is of another type
-    case DT_FLOAT:
-      return all(float());
-    case DT_DOUBLE:
-      return all(double());
-    case DT_HALF:
-      return all(Half());
-    case DT_BFLOAT16:
-      return all(BFloat16());
-    case DT_INT8:
-      return all(int8_t());
-    case DT_INT16:
-      return all(int16_t());
-    case DT_INT32:
-      return all(int32_t());
-    case DT_INT64:
-      return all(int64_t());
-    case DT_UINT8:
-      return all(uint8_t());
-    case DT_UINT16:
-      return all(uint16_t());
-    case DT_UINT32:
-      return all(uint32_t());
-    case DT_UINT64:
-      return all(uint64_t());
-    case DT_BOOL:
-      return all(bool());
-    default:
-      throw InvalidArgument("summaries of numbers cannot hold values of type ", t.dtype());
+    case DT_FLOAT: return all(float());
+    case DT_DOUBLE: return all(double());
+    case DT_HALF: return all(Half());
+    case DT_BFLOAT16: return all(BFloat16());
+    case DT_INT8: return all(int8_t());
+    case DT_INT16: return all(int16_t());
+    case DT_INT32: return all(int32_t());
+    case DT_INT64: return all(int64_t());
+    case DT_UINT8: return all(uint8_t());
+    case DT_UINT16: return all(uint16_t());
+    case DT_UINT32: return all(uint32_t());
+    case DT_UINT64: return all(uint64_t());
+    case DT_BOOL: return all(bool());
+    default: throw InvalidArgument("summaries of numbers cannot hold values of type ", t.dtype());
   }
 }
 

@@ -115,9 +115,7 @@ bool DecodeStrings(std::string_view bytes, Tensor* tensor, uint32_t* crc) {
 }
 
 // What an element takes in a data file, at least.
-size_t BytesOnDisk(DataType dtype) {
-  return dtype == DT_STRING ? 1 : dtype == DT_VARIANT ? 5 : DataTypeSize(dtype);
-}
+size_t BytesOnDisk(DataType dtype) { return dtype == DT_STRING ? 1 : dtype == DT_VARIANT ? 5 : DataTypeSize(dtype); }
 
 std::string Fixed64(uint64_t number) {
   std::string bytes;

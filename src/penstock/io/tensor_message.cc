@@ -108,8 +108,7 @@ void FillFromContent(std::string_view content, Tensor* t) {
     case DT_VARIANT:
       return FillPackedMessages<tensorflow::VariantTensorDataProto, Variant>(
           content, t, [](const tensorflow::VariantTensorDataProto& v) { return FromProto(v); });
-    default:
-      break;
+    default: break;
   }
   if (content.size() != t->bytes()) {
     throw InvalidArgument("Cannot parse tensor from proto: tensor_content has ", content.size(), " bytes, but a ",
@@ -124,59 +123,41 @@ void FillFromContent(std::string_view content, Tensor* t) {
 
 void FillFromLists(const tensorflow::TensorProto& proto, Tensor* t) {
   switch (t->dtype()) {
-    case DT_FLOAT:
-      return FillIntegers<float>(proto.float_val(), t);
-    case DT_DOUBLE:
-      return FillIntegers<double>(proto.double_val(), t);
+    case DT_FLOAT: return FillIntegers<float>(proto.float_val(), t);
+    case DT_DOUBLE: return FillIntegers<double>(proto.double_val(), t);
     case DT_INT32:
-    case DT_QINT32:
-      return FillIntegers<int32_t>(proto.int_val(), t);
+    case DT_QINT32: return FillIntegers<int32_t>(proto.int_val(), t);
     case DT_INT16:
-    case DT_QINT16:
-      return FillIntegers<int16_t>(proto.int_val(), t);
+    case DT_QINT16: return FillIntegers<int16_t>(proto.int_val(), t);
     case DT_UINT16:
-    case DT_QUINT16:
-      return FillIntegers<uint16_t>(proto.int_val(), t);
+    case DT_QUINT16: return FillIntegers<uint16_t>(proto.int_val(), t);
     case DT_INT8:
     case DT_QINT8:
     case DT_INT4:
-    case DT_INT2:
-      return FillIntegers<int8_t>(proto.int_val(), t);
+    case DT_INT2: return FillIntegers<int8_t>(proto.int_val(), t);
     case DT_UINT8:
     case DT_QUINT8:
     case DT_UINT4:
-    case DT_UINT2:
-      return FillIntegers<uint8_t>(proto.int_val(), t);
-    case DT_UINT32:
-      return FillIntegers<uint32_t>(proto.uint32_val(), t);
-    case DT_UINT64:
-      return FillIntegers<uint64_t>(proto.uint64_val(), t);
-    case DT_INT64:
-      return FillIntegers<int64_t>(proto.int64_val(), t);
-    case DT_BOOL:
-      return FillIntegers<bool>(proto.bool_val(), t);
+    case DT_UINT2: return FillIntegers<uint8_t>(proto.int_val(), t);
+    case DT_UINT32: return FillIntegers<uint32_t>(proto.uint32_val(), t);
+    case DT_UINT64: return FillIntegers<uint64_t>(proto.uint64_val(), t);
+    case DT_INT64: return FillIntegers<int64_t>(proto.int64_val(), t);
+    case DT_BOOL: return FillIntegers<bool>(proto.bool_val(), t);
     case DT_HALF:
-    case DT_BFLOAT16:
-      return FillIntegers<uint16_t>(proto.half_val(), t);
-    case DT_COMPLEX64:
-      return FillComplex<Complex64>(proto.scomplex_val(), t);
-    case DT_COMPLEX128:
-      return FillComplex<Complex128>(proto.dcomplex_val(), t);
+    case DT_BFLOAT16: return FillIntegers<uint16_t>(proto.half_val(), t);
+    case DT_COMPLEX64: return FillComplex<Complex64>(proto.scomplex_val(), t);
+    case DT_COMPLEX128: return FillComplex<Complex128>(proto.dcomplex_val(), t);
     case DT_FLOAT8_E5M2:
     case DT_FLOAT8_E4M3FN:
     case DT_FLOAT8_E4M3FNUZ:
     case DT_FLOAT8_E4M3B11FNUZ:
-    case DT_FLOAT8_E5M2FNUZ:
-      return FillIntegers<uint8_t>(proto.float8_val(), t);
-    case DT_STRING:
-      return FillFrom<TString>(proto.string_val(), t, [](const std::string& s) { return TString(s); });
-    case DT_RESOURCE:
-      return FillFrom<ResourceHandle>(proto.resource_handle_val(), t, HandleFrom);
+    case DT_FLOAT8_E5M2FNUZ: return FillIntegers<uint8_t>(proto.float8_val(), t);
+    case DT_STRING: return FillFrom<TString>(proto.string_val(), t, [](const std::string& s) { return TString(s); });
+    case DT_RESOURCE: return FillFrom<ResourceHandle>(proto.resource_handle_val(), t, HandleFrom);
     case DT_VARIANT:
       return FillFrom<Variant>(proto.variant_val(), t,
                                [](const tensorflow::VariantTensorDataProto& v) { return FromProto(v); });
-    default:
-      throw InvalidArgument("Cannot parse tensor from proto: type ", t->dtype(), " has no values");
+    default: throw InvalidArgument("Cannot parse tensor from proto: type ", t->dtype(), " has no values");
   }
 }
 
@@ -185,40 +166,28 @@ void ToLists(const Tensor& t, tensorflow::TensorProto* proto) {
     for (int64_t i = 0; i < t.num_elements(); ++i) field->Add(values[i]);
   };
   switch (t.dtype()) {
-    case DT_FLOAT:
-      return add_all(proto->mutable_float_val(), t.data<float>());
-    case DT_DOUBLE:
-      return add_all(proto->mutable_double_val(), t.data<double>());
+    case DT_FLOAT: return add_all(proto->mutable_float_val(), t.data<float>());
+    case DT_DOUBLE: return add_all(proto->mutable_double_val(), t.data<double>());
     case DT_INT32:
-    case DT_QINT32:
-      return add_all(proto->mutable_int_val(), t.data<int32_t>());
+    case DT_QINT32: return add_all(proto->mutable_int_val(), t.data<int32_t>());
     case DT_INT16:
-    case DT_QINT16:
-      return add_all(proto->mutable_int_val(), t.data<int16_t>());
+    case DT_QINT16: return add_all(proto->mutable_int_val(), t.data<int16_t>());
     case DT_UINT16:
-    case DT_QUINT16:
-      return add_all(proto->mutable_int_val(), t.data<uint16_t>());
+    case DT_QUINT16: return add_all(proto->mutable_int_val(), t.data<uint16_t>());
     case DT_INT8:
     case DT_QINT8:
     case DT_INT4:
-    case DT_INT2:
-      return add_all(proto->mutable_int_val(), t.data<int8_t>());
+    case DT_INT2: return add_all(proto->mutable_int_val(), t.data<int8_t>());
     case DT_UINT8:
     case DT_QUINT8:
     case DT_UINT4:
-    case DT_UINT2:
-      return add_all(proto->mutable_int_val(), t.data<uint8_t>());
-    case DT_UINT32:
-      return add_all(proto->mutable_uint32_val(), t.data<uint32_t>());
-    case DT_UINT64:
-      return add_all(proto->mutable_uint64_val(), t.data<uint64_t>());
-    case DT_INT64:
-      return add_all(proto->mutable_int64_val(), t.data<int64_t>());
-    case DT_BOOL:
-      return add_all(proto->mutable_bool_val(), t.data<bool>());
+    case DT_UINT2: return add_all(proto->mutable_int_val(), t.data<uint8_t>());
+    case DT_UINT32: return add_all(proto->mutable_uint32_val(), t.data<uint32_t>());
+    case DT_UINT64: return add_all(proto->mutable_uint64_val(), t.data<uint64_t>());
+    case DT_INT64: return add_all(proto->mutable_int64_val(), t.data<int64_t>());
+    case DT_BOOL: return add_all(proto->mutable_bool_val(), t.data<bool>());
     case DT_HALF:
-    case DT_BFLOAT16:
-      return add_all(proto->mutable_half_val(), t.data<uint16_t>());
+    case DT_BFLOAT16: return add_all(proto->mutable_half_val(), t.data<uint16_t>());
     case DT_COMPLEX64:
       for (const Complex64& c : t.flat<Complex64>()) {
         proto->add_scomplex_val(c.real());

@@ -102,7 +102,8 @@ class KernelContext {
   // InvalidArgument with the parts as message unless `ok`; op and node are added by the executor.
   template <class... Parts>
   static void Require(bool ok, const Parts&... parts) {
-    if (!ok) [[unlikely]] throw InvalidArgument(parts...);
+    if (!ok) [[unlikely]]
+      throw InvalidArgument(parts...);
   }
 
   // --- the step

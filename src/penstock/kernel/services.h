@@ -14,8 +14,8 @@
 
 #include "penstock/base/status.h"
 #include "penstock/base/threads.h"
-#include "penstock/op/attr_value.h"
 #include "penstock/device/resource_manager.h"
+#include "penstock/op/attr_value.h"
 #include "penstock/tensor/tensor.h"
 
 namespace penstock {
@@ -81,12 +81,12 @@ struct StepServices {
   Rendezvous* rendezvous = nullptr;
   Ref<CancellationManager> cancellation;  // null: nothing ends the step early
   FunctionCaller* functions = nullptr;
-  ResourceManager* step_resources = nullptr;   // TensorArrays, stacks: gone with the step
-  ThreadPool* intra_op = nullptr;              // for KernelContext::Parallel
+  ResourceManager* step_resources = nullptr;            // TensorArrays, stacks: gone with the step
+  ThreadPool* intra_op = nullptr;                       // for KernelContext::Parallel
   std::function<void(std::function<void()>)> schedule;  // runs a closure on the inter-op pool
   std::string session_handle;
-  int call_depth = 0;                          // nested function calls; ends endless recursion
-  int interrupts_seen = -1;                    // SIGINTs when the step began; -1: it is not interruptible
+  int call_depth = 0;        // nested function calls; ends endless recursion
+  int interrupts_seen = -1;  // SIGINTs when the step began; -1: it is not interruptible
 };
 
 }  // namespace penstock

@@ -115,7 +115,12 @@ bool operator==(const AttrValue& a, const AttrValue& b) {
     const auto empty_list = [](const AttrValue& value) {
       return std::visit(
           [](const auto& x) {
-            if constexpr (requires { x.empty(); x.begin(); } && !requires { x.c_str(); }) return x.empty();
+            if constexpr (
+                requires {
+                  x.empty();
+                  x.begin();
+                } && !requires { x.c_str(); })
+              return x.empty();
             return std::is_same_v<std::decay_t<decltype(x)>, EmptyList>;
           },
           value.v);

@@ -70,13 +70,13 @@ class AttrValue {
   AttrValue() = default;
   template <class T>
     requires(!std::same_as<T, AttrValue>) && std::constructible_from<Variant, std::in_place_type_t<T>, T>
-  AttrValue(T value) : v(std::in_place_type<T>, std::move(value)) {}                    // NOLINT
-  AttrValue(const char* s) : v(std::string(s)) {}                                       // NOLINT
-  AttrValue(std::string_view s) : v(std::string(s)) {}                                  // NOLINT
-  AttrValue(int i) : v(int64_t{i}) {}                                                   // NOLINT
-  AttrValue(double f) : v(static_cast<float>(f)) {}                                     // NOLINT
-  AttrValue(Tensor t) : v(std::make_shared<const Tensor>(std::move(t))) {}              // NOLINT
-  AttrValue(const Shape& s) : v(PartialShape(s)) {}                                     // NOLINT
+  AttrValue(T value) : v(std::in_place_type<T>, std::move(value)) {}        // NOLINT
+  AttrValue(const char* s) : v(std::string(s)) {}                           // NOLINT
+  AttrValue(std::string_view s) : v(std::string(s)) {}                      // NOLINT
+  AttrValue(int i) : v(int64_t{i}) {}                                       // NOLINT
+  AttrValue(double f) : v(static_cast<float>(f)) {}                         // NOLINT
+  AttrValue(Tensor t) : v(std::make_shared<const Tensor>(std::move(t))) {}  // NOLINT
+  AttrValue(const Shape& s) : v(PartialShape(s)) {}                         // NOLINT
 
   // The value as a T, or null if it is of another kind. An EmptyList is any list.
   template <class T>
@@ -95,7 +95,7 @@ class AttrValue {
   bool empty() const { return std::holds_alternative<std::monostate>(v); }
   // The kind as OpDefs write it: "int", "list(type)", ...; "" if empty, "placeholder".
   std::string KindName() const;
-  std::string ToString() const;  // for messages, as TensorFlow's SummarizeAttrValue
+  std::string ToString() const;                                    // for messages, as TensorFlow's SummarizeAttrValue
   friend bool operator==(const AttrValue& a, const AttrValue& b);  // tensors compare by content
 
   Variant v;

@@ -24,9 +24,9 @@ struct ArgDef {
 
 struct AttrDef {
   std::string name;
-  std::string kind;  // "int", "float", "bool", "string", "type", "shape", "tensor", "func", "list(...)"
-  AttrValue default_value;   // empty: must be given
-  AttrValue allowed;         // vector<DataType> or vector<string>; empty: anything
+  std::string kind;         // "int", "float", "bool", "string", "type", "shape", "tensor", "func", "list(...)"
+  AttrValue default_value;  // empty: must be given
+  AttrValue allowed;        // vector<DataType> or vector<string>; empty: anything
   bool has_minimum = false;
   int64_t minimum = 0;
   bool has_default() const { return !default_value.empty(); }
@@ -57,17 +57,17 @@ enum class Flow : uint8_t {
 
 // Facts that passes, cost model, executor and eager read; no other place compares op names.
 struct OpTraits {
-  bool stateful = false;        // has state, randomness or side effects: never folded, merged, moved or dropped
+  bool stateful = false;  // has state, randomness or side effects: never folded, merged, moved or dropped
   bool commutative = false;
-  bool aggregate = false;       // adds N inputs
-  bool elementwise = false;     // output element i depends on input elements i only (after broadcasting)
+  bool aggregate = false;            // adds N inputs
+  bool elementwise = false;          // output element i depends on input elements i only (after broadcasting)
   bool may_alias_input0 = false;     // the output may be input 0 itself (Identity, Reshape)
   bool uninitialized_input = false;  // accepts a reference that holds no value yet
   bool reads_variable = false;       // depends on when it runs relative to assignments
   bool order_dependent = false;      // result may depend on the schedule (documented exceptions)
   bool differentiable = true;        // false: gradient is known to be none (NotDifferentiable)
   bool distributed_communication = false;
-  bool control_trigger = false;      // runs even when its control inputs are dead
+  bool control_trigger = false;  // runs even when its control inputs are dead
   Cost cost = Cost::kLinear;
   Flow flow = Flow::kNone;
 };
@@ -94,9 +94,9 @@ struct OpDef {
   bool known_by_name_only = false;  // an op of TensorFlow that nobody implements here; nodes import, running fails
 
   const AttrDef* FindAttr(std::string_view name) const;
-  int InputIndex(std::string_view name) const;   // of the declared argument; -1 if none
+  int InputIndex(std::string_view name) const;  // of the declared argument; -1 if none
   int OutputIndex(std::string_view name) const;
-  std::string ToString() const;                  // "Op<name=Add; signature=x:T, y:T -> z:T; attr=...>"
+  std::string ToString() const;  // "Op<name=Add; signature=x:T, y:T -> z:T; attr=...>"
 };
 
 // Fluent definition: ops.Add("Cumsum").Input("x: T")...; the text forms are TensorFlow's:
@@ -113,6 +113,7 @@ class OpBuilder {
   OpBuilder& ControlOutput(std::string_view name);
   OpBuilder& Doc(std::string_view text);
   OpBuilder& Deprecated(int version, std::string_view why);
+  // clang-format off
   OpBuilder& Shape(ShapeFn fn) { def_->shape = fn; return *this; }
   OpBuilder& Gradient(GradientFn fn) { def_->gradient = fn; return *this; }
   OpBuilder& ShapeValue(ShapeValueFn fn) { def_->shape_value = fn; return *this; }
@@ -132,6 +133,7 @@ class OpBuilder {
   OpBuilder& ControlTrigger() { def_->traits.control_trigger = true; return *this; }
   OpBuilder& Is(Flow flow) { def_->traits.flow = flow; return *this; }
   OpBuilder& Heavy() { def_->traits.cost = Cost::kHeavy; return *this; }
+  // clang-format on
 
  private:
   OpDef* def_;

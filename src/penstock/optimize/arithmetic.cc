@@ -2,9 +2,9 @@
 #include <deque>
 
 #include "penstock/graph/control_flow.h"
+#include "penstock/ops/algebra.h"
 #include "penstock/optimize/passes.h"
 #include "penstock/optimize/rewrite.h"
-#include "penstock/ops/algebra.h"
 
 namespace penstock {
 namespace {
@@ -67,33 +67,24 @@ class Simplifier {
   bool Simplify(Node* node) {
     const Endpoint x = node->input(0);
     switch (AlgebraOf(node->op())) {
-      case Algebra::kIdentity:
-        return Bypass(graph_, node, x);
+      case Algebra::kIdentity: return Bypass(graph_, node, x);
       case Algebra::kAdd: {  // a sum of integers may have the zero on either side; so may a float's, if it is -0
         const double zero = IsFloating(node->output_type(0)) ? -0.0 : 0.0;
         return Neutral(node, 1, zero) || Neutral(node, 0, zero);
       }
-      case Algebra::kSubtract:
-        return Neutral(node, 1, 0.0);
-      case Algebra::kMultiply:
-        return Neutral(node, 1, 1.0) || Neutral(node, 0, 1.0);
-      case Algebra::kDivide:
-        return Neutral(node, 1, 1.0);
+      case Algebra::kSubtract: return Neutral(node, 1, 0.0);
+      case Algebra::kMultiply: return Neutral(node, 1, 1.0) || Neutral(node, 0, 1.0);
+      case Algebra::kDivide: return Neutral(node, 1, 1.0);
       case Algebra::kInvolution: {
         const Node& inner = *x.node;
         return Twice(*node, inner) && Bypass(graph_, node, inner.input(0));
       }
       case Algebra::kIdempotent:
-      case Algebra::kRectifier:
-        return Twice(*node, *x.node) && Bypass(graph_, node, x);
-      case Algebra::kTranspose:
-        return Transposes(node);
-      case Algebra::kReshape:
-        return SameShape(*node, x) ? Bypass(graph_, node, x) : Reshapes(node);
-      case Algebra::kCast:
-        return BaseType(x.type()) == node->output_type(0) && Bypass(graph_, node, x);
-      default:
-        return node->traits().aggregate && node->num_inputs() == 1 && Bypass(graph_, node, x);
+      case Algebra::kRectifier: return Twice(*node, *x.node) && Bypass(graph_, node, x);
+      case Algebra::kTranspose: return Transposes(node);
+      case Algebra::kReshape: return SameShape(*node, x) ? Bypass(graph_, node, x) : Reshapes(node);
+      case Algebra::kCast: return BaseType(x.type()) == node->output_type(0) && Bypass(graph_, node, x);
+      default: return node->traits().aggregate && node->num_inputs() == 1 && Bypass(graph_, node, x);
     }
   }
 

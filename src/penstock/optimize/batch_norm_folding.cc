@@ -3,9 +3,9 @@
 // the left side.
 #include <cmath>
 
+#include "penstock/ops/algebra.h"
 #include "penstock/optimize/passes.h"
 #include "penstock/optimize/rewrite.h"
-#include "penstock/ops/algebra.h"
 
 namespace penstock {
 namespace {

@@ -123,10 +123,9 @@ class Fuser {
     const Node& split = *arg.node;
     return AlgebraOf(split.op()) == Algebra::kSplit && IsPure(graph_, split) && split.control_inputs().empty() &&
            PlacesOf(graph_, split) == PlacesOf(graph_, step) && arg.shape().known_rank() &&
-           arg.shape() == step.shape(0) &&
-           IsLastAxis(split.input(0), arg.shape()) && std::ranges::all_of(split.consumers(), [&](const Consumer& c) {
-             return c.input >= 0 && steps.contains(c.node);
-           });
+           arg.shape() == step.shape(0) && IsLastAxis(split.input(0), arg.shape()) &&
+           std::ranges::all_of(split.consumers(),
+                               [&](const Consumer& c) { return c.input >= 0 && steps.contains(c.node); });
   }
 
   // The node, outside of the steps, that alone reads this one and puts it beside others of them. Null: there is none.

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/ops/algebra.h"
 #include "penstock/optimize/passes.h"
 #include "penstock/optimize/rewrite.h"
-#include "penstock/ops/algebra.h"
 
 namespace penstock {
 namespace {
@@ -25,8 +25,7 @@ Endpoint BiasOf(const Node& node, const Node& product) {
     return !theirs || (mine && *theirs->If<std::string>() == *mine);
   };
   switch (AlgebraOf(node.op())) {
-    case Algebra::kAddBias:
-      return node.input(0).node == &product && same_format() ? node.input(1) : Endpoint();
+    case Algebra::kAddBias: return node.input(0).node == &product && same_format() ? node.input(1) : Endpoint();
     case Algebra::kAdd: {
       const int side = node.input(0).node == &product ? 1 : 0;
       const Endpoint bias = node.input(side);
@@ -34,8 +33,7 @@ Endpoint BiasOf(const Node& node, const Node& product) {
       if (product.attrs().Find("data_format") || x.rank() != 2 || b.rank() != 1 || b[0] <= 0 || b[0] != x[1]) return {};
       return bias;
     }
-    default:
-      return {};
+    default: return {};
   }
 }
 

@@ -1,5 +1,5 @@
-#include "penstock/base/branches.h"
 #include "penstock/optimize/joining.h"
+#include "penstock/base/branches.h"
 
 #include <algorithm>
 #include <numeric>
@@ -38,8 +38,7 @@ std::vector<int> Phases(const Graph& graph, const std::vector<Node*>& order, con
     if (kind[node.id()] < 0 || node.consumers().empty()) continue;
     const Node* first = node.consumers()[0].node;
     if (std::ranges::all_of(node.consumers(), [&](const Consumer& c) {
-          return c.input >= 0 && kind[c.node->id()] == kind[node.id()] &&
-                 phases[c.node->id()] == phases[first->id()];
+          return c.input >= 0 && kind[c.node->id()] == kind[node.id()] && phases[c.node->id()] == phases[first->id()];
         })) {
       phases[node.id()] = phases[first->id()];
     }

@@ -72,9 +72,7 @@ Liveness::Reasons Liveness::Because(const Node& node, bool controls) const {
       break;
     }
     case Flow::kExit:
-    case Flow::kRecv:
-      reasons.emplace_back(node.id(), kJoined);
-      break;
+    case Flow::kRecv: reasons.emplace_back(node.id(), kJoined); break;
     default:
       for (const Endpoint& input : node.inputs()) because(*input.node, input.index);
       if (!controls) break;

@@ -47,10 +47,14 @@ bool IsAll(const Tensor& constant, double number) {
   switch (constant.dtype()) {
     case DT_FLOAT: return all(static_cast<float>(number));
     case DT_DOUBLE: return all(number);
-    case DT_INT8: case DT_UINT8: return all(static_cast<int8_t>(number));
-    case DT_INT16: case DT_UINT16: return all(static_cast<int16_t>(number));
-    case DT_INT32: case DT_UINT32: return all(static_cast<int32_t>(number));
-    case DT_INT64: case DT_UINT64: return all(static_cast<int64_t>(number));
+    case DT_INT8:
+    case DT_UINT8: return all(static_cast<int8_t>(number));
+    case DT_INT16:
+    case DT_UINT16: return all(static_cast<int16_t>(number));
+    case DT_INT32:
+    case DT_UINT32: return all(static_cast<int32_t>(number));
+    case DT_INT64:
+    case DT_UINT64: return all(static_cast<int64_t>(number));
     default: return false;
   }
 }

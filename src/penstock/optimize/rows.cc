@@ -65,8 +65,8 @@ class RowFuser {
       }
     }
     for (const Node* node : order_) {
-      if (kind_[node->id()] < 0 && steps_.Of(*node) && !IsComparedSelect(node->op()) &&
-          node->shape(0).known_rank() && node->shape(0).rank() > 1)
+      if (kind_[node->id()] < 0 && steps_.Of(*node) && !IsComparedSelect(node->op()) && node->shape(0).known_rank() &&
+          node->shape(0).rank() > 1)
         kind_[node->id()] = KindOfStep(*node);
     }
   }

@@ -138,8 +138,8 @@ std::vector<int> Balance(const std::vector<Work>& work, int devices) {
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < i; ++j) {
           for (int d = 0; d < devices * devices; ++d) {
-            better |= better_with(
-                [&](std::vector<int>& at) { return move(at, i, d / devices) && move(at, j, d % devices); });
+            better |=
+                better_with([&](std::vector<int>& at) { return move(at, i, d / devices) && move(at, j, d % devices); });
           }
         }
       }

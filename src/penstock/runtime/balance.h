@@ -10,8 +10,8 @@ namespace penstock {
 // A piece of work that runs on one device: nodes that belong together.
 struct Work {
   int64_t cost_ns = 0;
-  int device = -1;                                   // fixed there; -1: free
-  std::vector<std::pair<int, int64_t>> inputs;       // (other work, time to bring its result from another device)
+  int device = -1;                              // fixed there; -1: free
+  std::vector<std::pair<int, int64_t>> inputs;  // (other work, time to bring its result from another device)
 };
 
 // A device (0 .. devices-1) for each piece, so that all is done early: the best of several list schedules (by remaining

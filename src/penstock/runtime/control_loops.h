@@ -14,7 +14,7 @@ namespace penstock {
 // Merge, Switch, NextIteration) that turns as long as the loop's condition, sent over in each iteration, says so. What
 // is received inside the loop waits for that loop's Merge.
 struct ControlLoops {
-  FrameTree frames;  // of the graph with the new nodes
+  FrameTree frames;                                     // of the graph with the new nodes
   std::map<std::pair<int, std::string>, Node*> merges;  // (frame, device) -> Merge
 };
 

@@ -132,8 +132,8 @@ std::shared_ptr<Kernel> EagerContext::MakeKernel(const Node& node, const NodeVie
   }
   const AttrMap attrs = {{"f", FuncRef{node.op_name(), function_attrs}}};
   const OpDef& call = *OpRegistry::Global().Find("PartitionedCall");
-  return kernels.Make(
-      "CPU", NodeView(node.name(), call, attrs, node.input_types(), node.output_types(), view.device()));
+  return kernels.Make("CPU",
+                      NodeView(node.name(), call, attrs, node.input_types(), node.output_types(), view.device()));
 }
 
 std::shared_ptr<const EagerOp> EagerContext::Make(std::string_view op, std::span<const DataType> types, AttrMap attrs,

@@ -23,10 +23,10 @@ struct Entry {
 };
 
 struct Count {
-  int pending = 0;         // inputs and control inputs still to come
-  int dead = 0;            // how many came dead
-  bool merged = false;     // a Merge took its live input
-  bool started = false;    // a Merge runs once: what comes later is not looked at
+  int pending = 0;       // inputs and control inputs still to come
+  int dead = 0;          // how many came dead
+  bool merged = false;   // a Merge took its live input
+  bool started = false;  // a Merge runs once: what comes later is not looked at
 };
 
 struct Iteration {
@@ -210,8 +210,8 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     if (task.dead && !transfer) {
       for (Entry& output : outputs) output.token = Token::kDead;
       if (instruction.flow == Flow::kRetval) {
-        Fail(AtNode(Status(Code::kInvalidArgument, StrCat("Retval[", instruction.node->attr<int64_t>("index"),
-                                                          "] does not have value")),
+        Fail(AtNode(Status(Code::kInvalidArgument,
+                           StrCat("Retval[", instruction.node->attr<int64_t>("index"), "] does not have value")),
                     *instruction.node->input(0).node));
       }
       ClearInputs(instruction, entries);
@@ -464,8 +464,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
         }
         Activate(frame, task.iteration + 1, instruction, false, outputs.data(), fresh);
         return;
-      default:
-        Activate(frame, task.iteration, instruction, task.dead, outputs.data(), fresh);
+      default: Activate(frame, task.iteration, instruction, task.dead, outputs.data(), fresh);
     }
   }
 

@@ -53,7 +53,8 @@ void RunKernel(const Program& program, const Instruction& instruction, std::span
                std::span<Value> outputs, const RunArgs& run, int64_t frame_iter) {
   if (MustStop(*run.step)) [[unlikely]]
     throw Cancelled("Step was cancelled.");
-  if (instruction.keeps_inputs) [[unlikely]] OwnInputs(inputs);
+  if (instruction.keeps_inputs) [[unlikely]]
+    OwnInputs(inputs);
   KernelContext k(instruction.view, inputs, outputs, *run.step, *program.device);
   k.frame_iter = frame_iter;
   if (!run.recorder) [[likely]]
@@ -74,7 +75,8 @@ void RunInstructions(const Program& program, size_t first, size_t last, Program:
       const Instruction& instruction = program.instructions[at];
       current = &instruction;
       bool dead = false;
-      if (instruction.maybe_dead) [[unlikely]] workspace.dead[at] = dead = IsDead(program, instruction, workspace);
+      if (instruction.maybe_dead) [[unlikely]]
+        workspace.dead[at] = dead = IsDead(program, instruction, workspace);
       if (!dead) {
         for (int i = 0; i < instruction.num_derefs; ++i)
           Dereference(program.derefs[instruction.first_deref + i], slots);

@@ -22,7 +22,7 @@ struct FrameTree {
   };
   std::vector<Frame> frames;  // 0 is the outermost level
   std::vector<int> of;  // by node id: the frame in which the node itself runs (an Exit: the loop, an Enter: around it)
-  std::vector<int> entered;   // by node id: the frame that an Enter leads into; -1 for others
+  std::vector<int> entered;  // by node id: the frame that an Enter leads into; -1 for others
 
   // The frame in which the node's outputs are.
   int OutputFrame(const Node& node) const {

@@ -133,8 +133,8 @@ class FunctionRuntime::Scope final : public FunctionScope,
   }
 
   void CallAsync(const FuncRef& function, std::vector<Tensor> args, KernelContext& caller, Results done) override {
-    CallWithin(function, std::move(args), caller, *runtime_->environment_, [&] { return Find(function); },
-               std::move(done));
+    CallWithin(
+        function, std::move(args), caller, *runtime_->environment_, [&] { return Find(function); }, std::move(done));
   }
 
   std::shared_ptr<FunctionScope> NewScope(FunctionLibraryPtr library) override {

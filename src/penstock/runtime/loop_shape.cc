@@ -52,16 +52,12 @@ std::optional<LoopShape> FindLoopShape(const std::vector<Node*>& order, const Fr
         if (node->consumers().size() != 1) return {};
         ++nexts;
         break;
-      case Flow::kExit:
-        ++exits;
-        break;
+      case Flow::kExit: ++exits; break;
       case Flow::kSend:
       case Flow::kRecv:
       case Flow::kArg:
-      case Flow::kRetval:
-        return {};
-      default:
-        break;
+      case Flow::kRetval: return {};
+      default: break;
     }
   }
   if (!shape.condition || shape.variables.empty()) return {};

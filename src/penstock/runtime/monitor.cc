@@ -71,7 +71,7 @@ class Monitor final : public StepRecorder {
     if (checks_) Check(node, outputs);
   }
 
-  void Switch(std::atomic<bool> Monitor::*what, bool on) {
+  void Switch(std::atomic<bool> Monitor::* what, bool on) {
     this->*what = on;
     g_process_recorder = traces_ || logs_ || checks_ ? this : nullptr;
   }

@@ -109,9 +109,11 @@ std::string Session::PartialRunSetup(const Signature& signature) {
   state->step.schedule = state->executor->Poster();
   // A cancelled step must not wait for feeds that never come.
   CancellationManager::Token token;
-  state->cancellation->Register([weak = std::weak_ptr(state)] {
-    if (const auto s = weak.lock()) s->rendezvous->Abort(Status(Code::kCancelled, "Step was cancelled."));
-  }, &token);
+  state->cancellation->Register(
+      [weak = std::weak_ptr(state)] {
+        if (const auto s = weak.lock()) s->rendezvous->Abort(Status(Code::kCancelled, "Step was cancelled."));
+      },
+      &token);
   const std::string handle = StrCat("partial_run/", state->step.step_id);
   {
     std::lock_guard lock(mutex_);

@@ -19,7 +19,7 @@ struct PlacementOptions {
   const KernelRegistry* kernels = nullptr;  // null: every device runs every op
   // Independent heavy branches of what is free go to different devices of the first type.
   bool spread = false;
-  const MeasuredCosts* costs = nullptr;     // of an earlier run; estimates are used where it is silent
+  const MeasuredCosts* costs = nullptr;  // of an earlier run; estimates are used where it is silent
 };
 
 // Sets assigned_device() of every node. InvalidArgument: no device fits, no kernel for the device that was asked for,

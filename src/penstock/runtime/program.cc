@@ -136,14 +136,10 @@ class Compiler {
   bool IsRail(const Node& node) const {
     switch (node.traits().flow) {
       case Flow::kExit:
-      case Flow::kNextIteration:
-        return source_.tree.of[node.id()] == frame_;
-      case Flow::kMerge:
-        return node.num_inputs() == 2 && node.input(1).node->traits().flow == Flow::kNextIteration;
-      case Flow::kSwitch:
-        return node.input(1).node->traits().flow == Flow::kLoopCond;
-      default:
-        return false;
+      case Flow::kNextIteration: return source_.tree.of[node.id()] == frame_;
+      case Flow::kMerge: return node.num_inputs() == 2 && node.input(1).node->traits().flow == Flow::kNextIteration;
+      case Flow::kSwitch: return node.input(1).node->traits().flow == Flow::kLoopCond;
+      default: return false;
     }
   }
 
@@ -210,8 +206,8 @@ class Compiler {
       const bool always = !MayBeDead(unit, branches);
       for (const Endpoint& input : unit.inputs) body[i] = body[i] || in_body(input.node);
       for (const Node* control : unit.controls) body[i] = body[i] || in_body(control);
-      const bool constant = unit.inputs.empty() && !unit.node->traits().stateful && unit.node->num_outputs() == 1 &&
-                            always;
+      const bool constant =
+          unit.inputs.empty() && !unit.node->traits().stateful && unit.node->num_outputs() == 1 && always;
       (constant ? once : body[i] ? last : rounds).push_back(static_cast<int>(i));
     }
     loop->first_round = static_cast<int>(once.size());
@@ -265,15 +261,14 @@ class Compiler {
         program_.args.push_back({static_cast<int>(node.attr<int64_t>("index")), instruction.first_output, index});
         break;
       case Flow::kRetval:
-        program_.rets.push_back({static_cast<int>(node.attr<int64_t>("index")),
-                                 program_.inputs[instruction.first_input].slot, index});
+        program_.rets.push_back(
+            {static_cast<int>(node.attr<int64_t>("index")), program_.inputs[instruction.first_input].slot, index});
         break;
       case Flow::kEnter:
         instruction.constant_enter = node.attr_or<bool>("is_constant", false);
         instruction.child_frame = source_.tree.entered[node.id()];
         break;
-      default:
-        break;
+      default: break;
     }
     if (instruction.kernel) {
       instruction.async = instruction.kernel->is_async();

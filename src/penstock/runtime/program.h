@@ -30,19 +30,19 @@ struct Instruction {
   int first_input = 0, num_inputs = 0;    // Program::inputs
   int first_output = 0, num_outputs = 0;  // slots
   // Straight line: what to do around the kernel.
-  int first_deref = 0, num_derefs = 0;    // Program::derefs: before it
-  int first_clear = 0, num_clears = 0;    // Program::clears: slots that nobody reads after it
-  bool maybe_dead = false;                // on one side of a Switch: the next two say when it does not run
-  int first_check = 0, num_checks = 0;    // Program::checks: slots that are empty if an input is dead
-  int first_guard = 0, num_guards = 0;    // Program::guards: instructions that it waits for and that may be dead
+  int first_deref = 0, num_derefs = 0;  // Program::derefs: before it
+  int first_clear = 0, num_clears = 0;  // Program::clears: slots that nobody reads after it
+  bool maybe_dead = false;              // on one side of a Switch: the next two say when it does not run
+  int first_check = 0, num_checks = 0;  // Program::checks: slots that are empty if an input is dead
+  int first_guard = 0, num_guards = 0;  // Program::guards: instructions that it waits for and that may be dead
   // Dataflow: who waits for it.
-  int first_edge = 0, num_edges = 0;      // Program::edges
-  int frame = 0;                          // static frame
-  int first_entry = 0;                    // of its inputs, within the frame's entries
-  int local = 0;                          // its number within the frame
+  int first_edge = 0, num_edges = 0;  // Program::edges
+  int frame = 0;                      // static frame
+  int first_entry = 0;                // of its inputs, within the frame's entries
+  int local = 0;                      // its number within the frame
   int num_control_inputs = 0;
   bool constant_enter = false;
-  int child_frame = -1;                   // static frame that an Enter leads into
+  int child_frame = -1;  // static frame that an Enter leads into
   int parallel_iterations = 10;
 };
 
@@ -115,14 +115,14 @@ struct Loop {
   // Instructions before `first_round` are constants and run once; those before `first_body` run in each round before
   // the condition is looked at, in the last one too.
   int first_round = 0, first_body = 0;
-  int condition = 0;   // slot
+  int condition = 0;  // slot
   struct Variable {
-    int input;            // of the loop
-    int merge;            // slot: its value at the beginning of a round
-    int taken;            // slot: the same for the body
-    int next;             // slot: its value for the next round
-    bool merge_is_read;   // by the body, beside `taken`
-    bool next_is_kept;    // the slot's value is needed again
+    int input;               // of the loop
+    int merge;               // slot: its value at the beginning of a round
+    int taken;               // slot: the same for the body
+    int next;                // slot: its value for the next round
+    bool merge_is_read;      // by the body, beside `taken`
+    bool next_is_kept;       // the slot's value is needed again
     std::vector<int> exits;  // outputs of the loop
   };
   std::vector<Variable> variables;

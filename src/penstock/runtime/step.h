@@ -39,8 +39,9 @@ struct CompiledStep {
 // `graph` holds what is to run, with _Arg and _Retval nodes numbered from 0; it is changed and kept. Folding constants
 // may take as long as a step: `poll` is called before each of them, and may throw. `is_function`: all with state in it
 // runs, also what stands in a branch and gives nothing that is read.
-std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const StepEnvironment& environment,
-                                          FunctionRef<void()> poll = [] {}, bool is_function = false);
+std::unique_ptr<CompiledStep> CompileStep(
+    std::shared_ptr<Graph> graph, const StepEnvironment& environment, FunctionRef<void()> poll = [] {},
+    bool is_function = false);
 
 // `args`, `rets` and `step` must stay until `done` is called (once, from any thread). The step needs cancellation, a
 // rendezvous and an executor that `schedule` posts to. Does not wait: a straight line that may block runs on another

@@ -22,8 +22,8 @@ Deadline::Deadline(int64_t timeout_ms, const Ref<CancellationManager>& cancellat
 Status Deadline::StatusOf(Status status) {
   alarm_.Cancel();
   if (status.ok() || !expired_.load()) return status;
-  return Status(Code::kDeadlineExceeded, StrCat("Timed out waiting for notification: the step did not finish within ",
-                                                timeout_ms_, " ms"));
+  return Status(Code::kDeadlineExceeded,
+                StrCat("Timed out waiting for notification: the step did not finish within ", timeout_ms_, " ms"));
 }
 
 // While it lives, this thread runs tasks of an executor. Steps may be nested on a thread: a kernel runs another one.

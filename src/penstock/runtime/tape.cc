@@ -108,8 +108,8 @@ void Tape::Record(std::shared_ptr<const EagerOp> op, std::span<const EagerValue>
   for (const EagerValue& output : outputs) {
     if (Trainable(output.tensor.dtype())) watched_.insert(output.id);
   }
-  entries_.push_back(std::make_shared<Entry>(Entry{std::move(op), {inputs.begin(), inputs.end()},
-                                                   {outputs.begin(), outputs.end()}, std::move(backward)}));
+  entries_.push_back(std::make_shared<Entry>(
+      Entry{std::move(op), {inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()}, std::move(backward)}));
 }
 
 std::vector<EagerGrad> Tape::Gradient(const std::vector<EagerValue>& targets, const std::vector<EagerValue>& sources,

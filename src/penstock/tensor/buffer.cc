@@ -56,14 +56,10 @@ Ref<Buffer> AllocateBuffer(DataType dtype, int64_t elements, Allocator* allocato
     throw ResourceExhausted("OOM when allocating a tensor of ", elements, " elements of type ", ToString(dtype));
   }
   switch (dtype) {
-    case DT_STRING:
-      return MakeRef<ObjectBuffer<TString>>(elements);
-    case DT_RESOURCE:
-      return MakeRef<ObjectBuffer<ResourceHandle>>(elements);
-    case DT_VARIANT:
-      return MakeRef<ObjectBuffer<Variant>>(elements);
-    default:
-      return MakeRef<PodBuffer>(bytes, allocator);
+    case DT_STRING: return MakeRef<ObjectBuffer<TString>>(elements);
+    case DT_RESOURCE: return MakeRef<ObjectBuffer<ResourceHandle>>(elements);
+    case DT_VARIANT: return MakeRef<ObjectBuffer<Variant>>(elements);
+    default: return MakeRef<PodBuffer>(bytes, allocator);
   }
 }
 

@@ -22,13 +22,13 @@ constexpr bool kReuse = false;  // each block is of its own and of the size aske
 constexpr bool kReuse = true;
 #endif
 
-constexpr size_t kSmallest = 4096;  // of the size classes
-constexpr int kClasses = 28;         // up to BlockPool::kSmallest
+constexpr size_t kSmallest = 4096;                // of the size classes
+constexpr int kClasses = 28;                      // up to BlockPool::kSmallest
 constexpr size_t kMost = size_t{1} << 46;         // no machine has more
 constexpr int64_t kMostKept = int64_t{32} << 20;  // by all threads together
 constexpr int64_t kMostKeptByThread = int64_t{1} << 20;
 
-int ClassOf(size_t bytes) {  // the smallest class that holds `bytes` >= kSmallest
+int ClassOf(size_t bytes) {                       // the smallest class that holds `bytes` >= kSmallest
   const int log = std::bit_width(bytes - 1) - 1;  // 2^log < bytes <= 2^(log+1)
   const size_t quarter = size_t{1} << (log - 2);
   const int step = static_cast<int>((bytes - (size_t{1} << log) + quarter - 1) / quarter);  // 1..4

@@ -20,12 +20,9 @@ void CopyObjects(const Tensor& from, int64_t first, int64_t count, Tensor* to, i
 void CopyElements(const Tensor& from, int64_t first, int64_t count, Tensor* to, int64_t at) {
   const size_t size = DataTypeSize(from.dtype());
   switch (from.dtype()) {
-    case DT_STRING:
-      return CopyObjects<TString>(from, first, count, to, at);
-    case DT_RESOURCE:
-      return CopyObjects<ResourceHandle>(from, first, count, to, at);
-    case DT_VARIANT:
-      return CopyObjects<Variant>(from, first, count, to, at);
+    case DT_STRING: return CopyObjects<TString>(from, first, count, to, at);
+    case DT_RESOURCE: return CopyObjects<ResourceHandle>(from, first, count, to, at);
+    case DT_VARIANT: return CopyObjects<Variant>(from, first, count, to, at);
     default:
       std::memcpy(static_cast<char*>(to->mutable_raw()) + at * size,
                   static_cast<const char*>(from.raw()) + first * size, count * size);

@@ -51,9 +51,7 @@ class PageGuard : public Allocator {
     munmap(pages - l.page, l.total);
   }
 
-  AllocatorStats Stats() const override {
-    return {allocations_.load(), in_use_.load(), peak_.load(), largest_.load()};
-  }
+  AllocatorStats Stats() const override { return {allocations_.load(), in_use_.load(), peak_.load(), largest_.load()}; }
 
  private:
   static constexpr size_t kMost = size_t{1} << 46;

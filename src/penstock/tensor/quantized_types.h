@@ -9,18 +9,12 @@ namespace penstock {
 // their own.
 inline DataType IntegerBehind(DataType type) {
   switch (type) {
-    case DT_QINT8:
-      return DT_INT8;
-    case DT_QUINT8:
-      return DT_UINT8;
-    case DT_QINT16:
-      return DT_INT16;
-    case DT_QUINT16:
-      return DT_UINT16;
-    case DT_QINT32:
-      return DT_INT32;
-    default:
-      return type;
+    case DT_QINT8: return DT_INT8;
+    case DT_QUINT8: return DT_UINT8;
+    case DT_QINT16: return DT_INT16;
+    case DT_QUINT16: return DT_UINT16;
+    case DT_QINT32: return DT_INT32;
+    default: return type;
   }
 }
 

@@ -25,16 +25,11 @@ SpecialValues Count(std::span<const T> x, I exponent) {
 
 SpecialValues CountSpecialValues(const Tensor& x) {
   switch (x.dtype()) {
-    case DT_HALF:
-      return Count<Half, uint16_t>(x.flat<Half>(), 0x7C00);
-    case DT_BFLOAT16:
-      return Count<BFloat16, uint16_t>(x.flat<BFloat16>(), 0x7F80);
-    case DT_FLOAT:
-      return Count<float, uint32_t>(x.flat<float>(), 0x7F800000u);
-    case DT_DOUBLE:
-      return Count<double, uint64_t>(x.flat<double>(), 0x7FF0000000000000u);
-    default:
-      return {};
+    case DT_HALF: return Count<Half, uint16_t>(x.flat<Half>(), 0x7C00);
+    case DT_BFLOAT16: return Count<BFloat16, uint16_t>(x.flat<BFloat16>(), 0x7F80);
+    case DT_FLOAT: return Count<float, uint32_t>(x.flat<float>(), 0x7F800000u);
+    case DT_DOUBLE: return Count<double, uint64_t>(x.flat<double>(), 0x7FF0000000000000u);
+    default: return {};
   }
 }
 

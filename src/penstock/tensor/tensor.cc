@@ -49,66 +49,40 @@ Tensor Tensor::Clone() const {
   if (!initialized() || !buffer_) return *this;
   Tensor t(dtype_, shape_);
   switch (dtype_) {
-    case DT_STRING:
-      std::copy_n(data<TString>(), num_elements(), t.mutable_data<TString>());
-      break;
-    case DT_RESOURCE:
-      std::copy_n(data<ResourceHandle>(), num_elements(), t.mutable_data<ResourceHandle>());
-      break;
-    case DT_VARIANT:
-      std::copy_n(data<Variant>(), num_elements(), t.mutable_data<Variant>());
-      break;
-    default:
-      std::memcpy(t.mutable_raw(), raw(), bytes());
+    case DT_STRING: std::copy_n(data<TString>(), num_elements(), t.mutable_data<TString>()); break;
+    case DT_RESOURCE: std::copy_n(data<ResourceHandle>(), num_elements(), t.mutable_data<ResourceHandle>()); break;
+    case DT_VARIANT: std::copy_n(data<Variant>(), num_elements(), t.mutable_data<Variant>()); break;
+    default: std::memcpy(t.mutable_raw(), raw(), bytes());
   }
   return t;
 }
 
 std::string Tensor::ElementToString(int64_t i) const {
   switch (dtype_) {
-    case DT_FLOAT:
-      return StrCat(data<float>()[i]);
-    case DT_DOUBLE:
-      return StrCat(data<double>()[i]);
-    case DT_HALF:
-      return StrCat(static_cast<float>(data<Half>()[i]));
-    case DT_BFLOAT16:
-      return StrCat(static_cast<float>(data<BFloat16>()[i]));
+    case DT_FLOAT: return StrCat(data<float>()[i]);
+    case DT_DOUBLE: return StrCat(data<double>()[i]);
+    case DT_HALF: return StrCat(static_cast<float>(data<Half>()[i]));
+    case DT_BFLOAT16: return StrCat(static_cast<float>(data<BFloat16>()[i]));
     case DT_INT8:
-    case DT_QINT8:
-      return StrCat(static_cast<int>(data<int8_t>()[i]));
+    case DT_QINT8: return StrCat(static_cast<int>(data<int8_t>()[i]));
     case DT_UINT8:
-    case DT_QUINT8:
-      return StrCat(static_cast<int>(data<uint8_t>()[i]));
+    case DT_QUINT8: return StrCat(static_cast<int>(data<uint8_t>()[i]));
     case DT_INT16:
-    case DT_QINT16:
-      return StrCat(data<int16_t>()[i]);
+    case DT_QINT16: return StrCat(data<int16_t>()[i]);
     case DT_UINT16:
-    case DT_QUINT16:
-      return StrCat(data<uint16_t>()[i]);
+    case DT_QUINT16: return StrCat(data<uint16_t>()[i]);
     case DT_INT32:
-    case DT_QINT32:
-      return StrCat(data<int32_t>()[i]);
-    case DT_UINT32:
-      return StrCat(data<uint32_t>()[i]);
-    case DT_INT64:
-      return StrCat(data<int64_t>()[i]);
-    case DT_UINT64:
-      return StrCat(data<uint64_t>()[i]);
-    case DT_BOOL:
-      return data<bool>()[i] ? "1" : "0";
-    case DT_COMPLEX64:
-      return StrCat("(", data<Complex64>()[i].real(), ",", data<Complex64>()[i].imag(), ")");
-    case DT_COMPLEX128:
-      return StrCat("(", data<Complex128>()[i].real(), ",", data<Complex128>()[i].imag(), ")");
-    case DT_STRING:
-      return StrCat("\"", data<TString>()[i].view(), "\"");
-    case DT_RESOURCE:
-      return StrCat("<resource ", data<ResourceHandle>()[i].name, ">");
-    case DT_VARIANT:
-      return data<Variant>()[i].empty() ? "<empty variant>" : data<Variant>()[i].get()->DebugString();
-    default:
-      return "?";
+    case DT_QINT32: return StrCat(data<int32_t>()[i]);
+    case DT_UINT32: return StrCat(data<uint32_t>()[i]);
+    case DT_INT64: return StrCat(data<int64_t>()[i]);
+    case DT_UINT64: return StrCat(data<uint64_t>()[i]);
+    case DT_BOOL: return data<bool>()[i] ? "1" : "0";
+    case DT_COMPLEX64: return StrCat("(", data<Complex64>()[i].real(), ",", data<Complex64>()[i].imag(), ")");
+    case DT_COMPLEX128: return StrCat("(", data<Complex128>()[i].real(), ",", data<Complex128>()[i].imag(), ")");
+    case DT_STRING: return StrCat("\"", data<TString>()[i].view(), "\"");
+    case DT_RESOURCE: return StrCat("<resource ", data<ResourceHandle>()[i].name, ">");
+    case DT_VARIANT: return data<Variant>()[i].empty() ? "<empty variant>" : data<Variant>()[i].get()->DebugString();
+    default: return "?";
   }
 }
 

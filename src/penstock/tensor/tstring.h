@@ -10,10 +10,13 @@ namespace penstock {
 
 class TString {
  public:
-  TString() noexcept { small_.size = 0; small_.text[0] = 0; }
-  TString(std::string_view s) : TString() { Assign(s); }             // NOLINT: a string is a string
-  TString(const std::string& s) : TString(std::string_view(s)) {}    // NOLINT
-  TString(const char* s) : TString(std::string_view(s)) {}           // NOLINT
+  TString() noexcept {
+    small_.size = 0;
+    small_.text[0] = 0;
+  }
+  TString(std::string_view s) : TString() { Assign(s); }           // NOLINT: a string is a string
+  TString(const std::string& s) : TString(std::string_view(s)) {}  // NOLINT
+  TString(const char* s) : TString(std::string_view(s)) {}         // NOLINT
   TString(const TString& other) : TString(other.view()) {}
   TString(TString&& other) noexcept : large_(other.large_) {
     other.small_.size = 0;

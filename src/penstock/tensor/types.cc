@@ -105,10 +105,8 @@ bool IsInteger(DataType t) {
     case DT_INT4:
     case DT_UINT4:
     case DT_INT2:
-    case DT_UINT2:
-      return true;
-    default:
-      return false;
+    case DT_UINT2: return true;
+    default: return false;
   }
 }
 bool IsQuantized(DataType t) {

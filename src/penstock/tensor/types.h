@@ -50,14 +50,14 @@ constexpr DataType BaseType(DataType t) { return t > kRefOffset ? DataType(t - k
 constexpr DataType RefType(DataType t) { return t > kRefOffset ? t : DataType(t + kRefOffset); }
 constexpr bool IsRef(DataType t) { return t > kRefOffset; }
 
-std::string ToString(DataType t);                      // "float", "int32_ref": as TensorFlow's DataTypeString
+std::string ToString(DataType t);                  // "float", "int32_ref": as TensorFlow's DataTypeString
 DataType DataTypeFromName(std::string_view name);  // "float", "float32", "DT_FLOAT", "int32_ref"; DT_INVALID if none
-size_t DataTypeSize(DataType t);                       // bytes of an element in memory; 0 for DT_INVALID
-bool IsFloating(DataType t);                           // half, bfloat16, float, double, float8
+size_t DataTypeSize(DataType t);                   // bytes of an element in memory; 0 for DT_INVALID
+bool IsFloating(DataType t);                       // half, bfloat16, float, double, float8
 bool IsComplex(DataType t);
-bool IsInteger(DataType t);                            // signed or unsigned, not quantised
+bool IsInteger(DataType t);  // signed or unsigned, not quantised
 bool IsQuantized(DataType t);
-bool IsPod(DataType t);                                // everything but string, resource, variant
+bool IsPod(DataType t);  // everything but string, resource, variant
 bool IsNumber(DataType t);
 
 // IEEE half precision and bfloat16. Arithmetic is done in float, each operation rounded to nearest even.
@@ -87,21 +87,25 @@ struct BFloat16 {
   }
 };
 
-#define PENSTOCK_FLOAT16_OPERATORS(F)                                                                \
-  inline F operator+(F a, F b) { return F(float(a) + float(b)); }                                    \
-  inline F operator-(F a, F b) { return F(float(a) - float(b)); }                                    \
-  inline F operator*(F a, F b) { return F(float(a) * float(b)); }                                    \
-  inline F operator/(F a, F b) { return F(float(a) / float(b)); }                                    \
-  inline F operator-(F a) { F r; r.bits = a.bits ^ 0x8000; return r; }                               \
-  inline F& operator+=(F& a, F b) { return a = a + b; }                                              \
-  inline F& operator-=(F& a, F b) { return a = a - b; }                                              \
-  inline F& operator*=(F& a, F b) { return a = a * b; }                                              \
-  inline F& operator/=(F& a, F b) { return a = a / b; }                                              \
-  inline bool operator==(F a, F b) { return float(a) == float(b); }                                  \
-  inline bool operator!=(F a, F b) { return float(a) != float(b); }                                  \
-  inline bool operator<(F a, F b) { return float(a) < float(b); }                                    \
-  inline bool operator>(F a, F b) { return float(a) > float(b); }                                    \
-  inline bool operator<=(F a, F b) { return float(a) <= float(b); }                                  \
+#define PENSTOCK_FLOAT16_OPERATORS(F)                               \
+  inline F operator+(F a, F b) { return F(float(a) + float(b)); }   \
+  inline F operator-(F a, F b) { return F(float(a) - float(b)); }   \
+  inline F operator*(F a, F b) { return F(float(a) * float(b)); }   \
+  inline F operator/(F a, F b) { return F(float(a) / float(b)); }   \
+  inline F operator-(F a) {                                         \
+    F r;                                                            \
+    r.bits = a.bits ^ 0x8000;                                       \
+    return r;                                                       \
+  }                                                                 \
+  inline F& operator+=(F& a, F b) { return a = a + b; }             \
+  inline F& operator-=(F& a, F b) { return a = a - b; }             \
+  inline F& operator*=(F& a, F b) { return a = a * b; }             \
+  inline F& operator/=(F& a, F b) { return a = a / b; }             \
+  inline bool operator==(F a, F b) { return float(a) == float(b); } \
+  inline bool operator!=(F a, F b) { return float(a) != float(b); } \
+  inline bool operator<(F a, F b) { return float(a) < float(b); }   \
+  inline bool operator>(F a, F b) { return float(a) > float(b); }   \
+  inline bool operator<=(F a, F b) { return float(a) <= float(b); } \
   inline bool operator>=(F a, F b) { return float(a) >= float(b); }
 PENSTOCK_FLOAT16_OPERATORS(Half)
 PENSTOCK_FLOAT16_OPERATORS(BFloat16)
@@ -132,10 +136,10 @@ class Variant;         // variant.h
 
 template <class T>
 struct TypeOf;
-#define PENSTOCK_TYPE(T, DT)                     \
-  template <>                                    \
-  struct TypeOf<T> {                             \
-    static constexpr DataType value = DT;        \
+#define PENSTOCK_TYPE(T, DT)              \
+  template <>                             \
+  struct TypeOf<T> {                      \
+    static constexpr DataType value = DT; \
   };
 PENSTOCK_TYPE(float, DT_FLOAT)
 PENSTOCK_TYPE(double, DT_DOUBLE)
@@ -181,8 +185,8 @@ using Complexes = Types<Complex64, Complex128>;
 using SignedInts = Types<int8_t, int16_t, int32_t, int64_t>;
 using UnsignedInts = Types<uint8_t, uint16_t, uint32_t, uint64_t>;
 using Ints = Concat<SignedInts, UnsignedInts>;
-using Reals = Concat<Floats, Ints>;                       // TensorFlow's realnumbertype
-using Numbers = Concat<Reals, Complexes>;                 // TensorFlow's numbertype without the quantised
+using Reals = Concat<Floats, Ints>;        // TensorFlow's realnumbertype
+using Numbers = Concat<Reals, Complexes>;  // TensorFlow's numbertype without the quantised
 using Indices = Types<int32_t, int64_t>;
 using Quantizeds = Types<QInt8, QUInt8, QInt16, QUInt16, QInt32>;
 using PodTypes = Concat<Numbers, Types<bool>>;

@@ -14,9 +14,12 @@ class Contexts : public testing::Test {
   Node* Loop(Endpoint initial, const std::string& frame, Body body) {
     Node* enter = Add(graph, "Enter", {initial}, {{"frame_name", frame}});
     Node* merge = Add(graph, "Merge", {{enter, 0}, {enter, 0}});
-    Node* limit = graph.AddNode({.op = "Const", .name = graph.UniqueName("limit"), .inputs = {},
+    Node* limit = graph.AddNode({.op = "Const",
+                                 .name = graph.UniqueName("limit"),
+                                 .inputs = {},
                                  .control_inputs = {merge},
-                                 .attrs = {{"value", Tensor(100.0f)}, {"dtype", DT_FLOAT}}, .device = ""});
+                                 .attrs = {{"value", Tensor(100.0f)}, {"dtype", DT_FLOAT}},
+                                 .device = ""});
     Node* cond = Add(graph, "LoopCond", {{Add(graph, "Less", {{merge, 0}, {limit, 0}}), 0}});
     Node* gate = Add(graph, "Switch", {{merge, 0}, {cond, 0}});
     Node* next = Add(graph, "NextIteration", {body(Endpoint{gate, 1})});
@@ -69,7 +72,7 @@ TEST_F(Contexts, ALoopHasItsVariables) {
   EXPECT_EQ(variable.next->input(0), doubled);
   EXPECT_TRUE(flow.IsLoopMerge(variable.merge));
   EXPECT_TRUE(flow.IsLoopSwitch(variable.switch_node));
-  EXPECT_EQ(flow.Of(exit), loop);               // the node is part of the loop
+  EXPECT_EQ(flow.Of(exit), loop);                  // the node is part of the loop
   EXPECT_EQ(flow.Of(Endpoint{exit, 0}), nullptr);  // its value is not
 }
 

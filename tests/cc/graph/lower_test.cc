@@ -83,9 +83,8 @@ TEST_F(Lowering, InPlaceTheNodeStays) {
   Ret(*graph, {node, 0}, 0);
   const int id = node->id();
   const std::string name = node->name();
-  const auto taken = LowerInPlace(*graph, [&] {
-    return HasBodies(*node) ? std::vector<Node*>{node} : std::vector<Node*>();
-  });
+  const auto taken =
+      LowerInPlace(*graph, [&] { return HasBodies(*node) ? std::vector<Node*>{node} : std::vector<Node*>(); });
   EXPECT_EQ(taken, std::vector<Node*>{node});
   EXPECT_EQ(graph->node(id), node);
   EXPECT_EQ(node->name(), name);
@@ -167,8 +166,8 @@ TEST_F(Lowering, CallsThatAreNotInlined) {
     return {{Add(g, "Mul", {args[0], {drawn, 0}}), 0}};
   });
   Define("Itself", {DT_FLOAT}, [&](Graph& g, const std::vector<Endpoint>& args) -> std::vector<Endpoint> {
-    return {{Add(g, "PartitionedCall", args,
-                 {{"f", FuncRef{"Itself", {}}}, {"Tout", std::vector<DataType>{DT_FLOAT}}}), 0}};
+    return {{Add(g, "PartitionedCall", args, {{"f", FuncRef{"Itself", {}}}, {"Tout", std::vector<DataType>{DT_FLOAT}}}),
+             0}};
   });
   Node* x = Arg(*graph, 0, DT_FLOAT);
   const auto call = [&](const std::string& name, AttrMap attrs = {}) {

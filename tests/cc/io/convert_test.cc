@@ -172,17 +172,10 @@ TEST(Fuzz, MutatedMessagesNeverCrash) {
     for (int n = 1 + static_cast<int>(rng() % 4); n > 0; --n) {
       const size_t at = rng() % bytes.size();
       switch (rng() % 4) {
-        case 0:
-          bytes[at] = static_cast<char>(rng());
-          break;
-        case 1:
-          bytes[at] = static_cast<char>(bytes[at] ^ (1 << rng() % 8));
-          break;
-        case 2:
-          bytes.erase(at, 1 + rng() % 3).append(3, 0);
-          break;
-        default:
-          bytes.resize(at + 10);
+        case 0: bytes[at] = static_cast<char>(rng()); break;
+        case 1: bytes[at] = static_cast<char>(bytes[at] ^ (1 << rng() % 8)); break;
+        case 2: bytes.erase(at, 1 + rng() % 3).append(3, 0); break;
+        default: bytes.resize(at + 10);
       }
     }
     try {

@@ -209,8 +209,8 @@ std::string Number(int field, uint64_t value) {
 // An entry of an index: a float tensor of one axis, where it lies, and its parts (start, length).
 std::string EntryBytes(uint64_t length, uint64_t offset, uint64_t size,
                        const std::vector<std::pair<uint64_t, uint64_t>>& parts) {
-  std::string bytes = Number(1, DT_FLOAT) + Message({{2, Message({{2, Number(1, length)}})}}) + Number(4, offset) +
-                      Number(5, size);
+  std::string bytes =
+      Number(1, DT_FLOAT) + Message({{2, Message({{2, Number(1, length)}})}}) + Number(4, offset) + Number(5, size);
   for (const auto& [start, count] : parts) {
     bytes += Message({{7, Message({{1, (start ? Number(1, start) : "") + Number(2, count)}})}});
   }
@@ -233,14 +233,15 @@ TEST(TensorBundle, ForgedIndex) {
   const uint64_t huge = uint64_t{1} << 42;
   const auto slice = [](const char* text) { return TensorSlice::Parse(text); };
   // Parts that claim more than the files hold, one that is missing, and parts that share their bytes.
-  WriteIndexOf(prefix, {{"v", EntryBytes(huge, 0, 0, {{0, huge}})}, {SliceKey("v", slice("0,4398046511104")),
-                        EntryBytes(huge, 0, 4 * huge, {})}});
+  WriteIndexOf(prefix, {{"v", EntryBytes(huge, 0, 0, {{0, huge}})},
+                        {SliceKey("v", slice("0,4398046511104")), EntryBytes(huge, 0, 4 * huge, {})}});
   ExpectCode(Code::kDataLoss, [&] { BundleReader(prefix).Read("v"); });
-  WriteIndexOf(prefix, {{"v", EntryBytes(huge, 0, 0, {{0, 10}})}, {SliceKey("v", slice("0,10")),
-                        EntryBytes(10, 0, 40, {})}});
+  WriteIndexOf(prefix,
+               {{"v", EntryBytes(huge, 0, 0, {{0, 10}})}, {SliceKey("v", slice("0,10")), EntryBytes(10, 0, 40, {})}});
   ExpectCode(Code::kDataLoss, [&] { BundleReader(prefix).Read("v"); });
-  WriteIndexOf(prefix, {{"v", EntryBytes(20, 0, 0, {{0, 10}, {10, 10}})}, {SliceKey("v", slice("0,10")),
-                        EntryBytes(10, 0, 40, {})}, {SliceKey("v", slice("10,10")), EntryBytes(10, 0, 40, {})}});
+  WriteIndexOf(prefix, {{"v", EntryBytes(20, 0, 0, {{0, 10}, {10, 10}})},
+                        {SliceKey("v", slice("0,10")), EntryBytes(10, 0, 40, {})},
+                        {SliceKey("v", slice("10,10")), EntryBytes(10, 0, 40, {})}});
   ExpectCode(Code::kDataLoss, [&] { BundleReader(prefix).Read("v"); });
   WriteIndexOf(prefix, {{"v", EntryBytes(20, 0, 0, {{0, 10}})}});
   ExpectCode(Code::kNotFound, [&] { BundleReader(prefix).Read("v"); });

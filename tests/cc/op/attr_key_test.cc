@@ -30,8 +30,9 @@ class RandomValues {
       case 12: return List<float>([&] { return static_cast<float>(Number()); });
       case 13: return List<bool>([&] { return Below(2) == 1; });
       case 14: return List<DataType>([&] { return Type(); });
-      case 15: return Below(2) ? AttrValue(List<PartialShape>([&] { return Shape(); }))
-                               : AttrValue(List<Tensor>([&] { return Numbers(); }));
+      case 15:
+        return Below(2) ? AttrValue(List<PartialShape>([&] { return Shape(); }))
+                        : AttrValue(List<Tensor>([&] { return Numbers(); }));
       case 16: return Function(depth - 1);
       default: return List<FuncRef>([&] { return Function(depth - 1); });
     }

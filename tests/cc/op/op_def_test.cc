@@ -9,10 +9,21 @@ namespace {
 TEST(OpBuilder, ReadsTheTextForms) {
   OpRegistry ops;
   ops.Add("Everything")
-      .Input("x: T").Input("xs: N * T").Input("any: Tlist").Input("ref: Ref(float)").Output("y: int64")
-      .Attr("T: {float, int32} = DT_FLOAT").Attr("N: int >= 2").Attr("Tlist: list(type) >= 1")
-      .Attr("mode: {'a', 'b c'} = 'b c'").Attr("axes: list(int) = [1, -2]").Attr("shape: shape = [2, ?]")
-      .Attr("rate: float = 0.5").Attr("names: list({'p', 'q'}) = ['q']").Attr("on: bool = true").Stateful();
+      .Input("x: T")
+      .Input("xs: N * T")
+      .Input("any: Tlist")
+      .Input("ref: Ref(float)")
+      .Output("y: int64")
+      .Attr("T: {float, int32} = DT_FLOAT")
+      .Attr("N: int >= 2")
+      .Attr("Tlist: list(type) >= 1")
+      .Attr("mode: {'a', 'b c'} = 'b c'")
+      .Attr("axes: list(int) = [1, -2]")
+      .Attr("shape: shape = [2, ?]")
+      .Attr("rate: float = 0.5")
+      .Attr("names: list({'p', 'q'}) = ['q']")
+      .Attr("on: bool = true")
+      .Stateful();
   const OpDef* op = ops.Find("Everything");
   ASSERT_NE(op, nullptr);
   EXPECT_EQ(op->inputs[1].number_attr, "N");

@@ -9,7 +9,9 @@ namespace {
 
 float g_array[100];
 
-Tensor Borrowed() { return Tensor(DT_FLOAT, Shape({100}), BorrowBuffer(g_array, sizeof(g_array), [] {}), 0); }
+Tensor Borrowed() {
+  return Tensor(DT_FLOAT, Shape({100}), BorrowBuffer(g_array, sizeof(g_array), [] {}), 0);
+}
 
 TEST(KeptInputs, AreFoundAtTheEndOfAStep) {
   setenv("PENSTOCK_CHECK_FEEDS", "1", 1);
@@ -26,8 +28,8 @@ TEST(KeptInputs, AreCopiesWhereAVariantHoldsThem) {
     auto graph = std::make_shared<Graph>();
     Node* value = Arg(*graph, 0, DT_FLOAT);
     Node* same = Add(*graph, "Identity", {{value, 0}});
-    Node* optional = Add(*graph, "OptionalFromValue", {{same, 0}},
-                         {{"Toutput_types", std::vector<DataType>{DT_FLOAT}}});
+    Node* optional =
+        Add(*graph, "OptionalFromValue", {{same, 0}}, {{"Toutput_types", std::vector<DataType>{DT_FLOAT}}});
     Ret(*graph, {optional, 0}, 0);
     const Tensor fed = Borrowed();
     const std::vector<Tensor> results = runner.Run(graph, {fed}, 1, dataflow);

@@ -11,7 +11,7 @@ constexpr int64_t kModulus = 1009;
 
 struct Statement {
   enum Kind { kAdd, kSub, kIf, kWhile } kind;
-  int to, a, b;   // variable indices; an If compares a with b
+  int to, a, b;  // variable indices; an If compares a with b
   int64_t rounds;
   std::vector<Statement> then, otherwise;  // a While's body is `then`
 };
@@ -133,8 +133,8 @@ TEST(Loops, NestedOnesGiveWhatTheirTextSays) {
     for (const auto& [dataflow, nest_loops] : {std::pair(false, true), std::pair(true, true), std::pair(true, false)}) {
       const std::vector<Tensor> results = runner.Run(graph, args, kVariables, dataflow, nest_loops);
       for (int i = 0; i < kVariables; ++i) {
-        EXPECT_EQ(*results[i].data<int64_t>(), expected[i]) << "seed " << seed << ", variable " << i << ", dataflow "
-                                                            << dataflow << ", nested " << nest_loops;
+        EXPECT_EQ(*results[i].data<int64_t>(), expected[i])
+            << "seed " << seed << ", variable " << i << ", dataflow " << dataflow << ", nested " << nest_loops;
       }
     }
   }

@@ -50,8 +50,12 @@ class Runner {
 };
 
 inline Node* Add(Graph& graph, const std::string& op, std::vector<Endpoint> inputs, AttrMap attrs = {}) {
-  return graph.AddNode({.op = op, .name = graph.UniqueName(op), .inputs = std::move(inputs), .control_inputs = {},
-                        .attrs = std::move(attrs), .device = ""});
+  return graph.AddNode({.op = op,
+                        .name = graph.UniqueName(op),
+                        .inputs = std::move(inputs),
+                        .control_inputs = {},
+                        .attrs = std::move(attrs),
+                        .device = ""});
 }
 inline Node* Arg(Graph& graph, int index, DataType type) {
   return Add(graph, "_Arg", {}, {{"T", type}, {"index", index}});

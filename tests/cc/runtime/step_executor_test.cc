@@ -76,10 +76,12 @@ TEST(StepExecutor, AWorkerTakesOverWhileTheHomeThreadIsBusy) {
 // Runs a step, of its own executor, that ends only when it is cancelled.
 Status RunUntilCancelled(StepLimits limits) {
   Fixture f;
-  return f.Run([&](const Done& done) {
-    CancellationManager::Token token;
-    ASSERT_TRUE(f.cancellation->Register([done] { done(Status(Code::kCancelled, "cancelled")); }, &token));
-  }, limits);
+  return f.Run(
+      [&](const Done& done) {
+        CancellationManager::Token token;
+        ASSERT_TRUE(f.cancellation->Register([done] { done(Status(Code::kCancelled, "cancelled")); }, &token));
+      },
+      limits);
 }
 
 TEST(StepExecutor, ALimitCancels) {
@@ -99,10 +101,13 @@ TEST(StepExecutor, ALimitCancels) {
 
 TEST(StepExecutor, ALateTimeLimitDoesNotFailAStepThatSucceeded) {
   Fixture f;
-  EXPECT_TRUE(f.Run([](const Done& done) {
-                 std::this_thread::sleep_for(std::chrono::milliseconds(10));
-                 done({});
-               }, {.timeout_ms = 1}).ok());
+  EXPECT_TRUE(f.Run(
+                   [](const Done& done) {
+                     std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                     done({});
+                   },
+                   {.timeout_ms = 1})
+                  .ok());
 }
 
 TEST(StepExecutor, ManyThreadsPost) {

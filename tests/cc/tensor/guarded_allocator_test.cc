@@ -19,9 +19,7 @@ TEST(GuardedAllocator, GivesAlignedPoisonedBlocks) {
   }
 }
 
-TEST(GuardedAllocator, RefusesWhatNoMachineHas) {
-  EXPECT_THROW(GuardedAllocator()->Allocate(size_t{1} << 60), Error);
-}
+TEST(GuardedAllocator, RefusesWhatNoMachineHas) { EXPECT_THROW(GuardedAllocator()->Allocate(size_t{1} << 60), Error); }
 
 TEST(GuardedAllocatorDeathTest, SeesReadsAndWritesOutside) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -38,8 +38,8 @@ TEST(Half, EveryValueGoesToFloatAndBack) {
 }
 
 TEST(Half, RoundsToNearestEven) {
-  EXPECT_EQ(FloatToHalf(1.0f + 1.0f / 2048), FloatToHalf(1.0f));                      // a tie: down to even
-  EXPECT_EQ(FloatToHalf(1.0f + 3.0f / 2048), FloatToHalf(1.0f + 4.0f / 2048));        // a tie: up to even
+  EXPECT_EQ(FloatToHalf(1.0f + 1.0f / 2048), FloatToHalf(1.0f));                // a tie: down to even
+  EXPECT_EQ(FloatToHalf(1.0f + 3.0f / 2048), FloatToHalf(1.0f + 4.0f / 2048));  // a tie: up to even
   EXPECT_EQ(HalfToFloat(FloatToHalf(65519.0f)), 65504.0f);
   EXPECT_TRUE(std::isinf(HalfToFloat(FloatToHalf(65520.0f))));
   EXPECT_EQ(HalfToFloat(FloatToHalf(std::ldexp(1.0f, -25))), 0.0f);                   // a tie: to zero

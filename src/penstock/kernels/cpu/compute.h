@@ -23,8 +23,8 @@ class ComputeInput {
   ComputeInput(const KernelContext& k, const Tensor& t) : tensor_(t) {
     if (t.dtype() != kTypeOf<C>) {
       tensor_ = k.Temp(kTypeOf<C>, t.shape());
-      ConvertElements(k, ConversionLoop(t.dtype(), kTypeOf<C>), t.raw(), DataTypeSize(t.dtype()),
-                      tensor_.mutable_raw(), sizeof(C), t.num_elements());
+      ConvertElements(k, ConversionLoop(t.dtype(), kTypeOf<C>), t.raw(), DataTypeSize(t.dtype()), tensor_.mutable_raw(),
+                      sizeof(C), t.num_elements());
     }
     data = tensor_.template data<C>();
   }

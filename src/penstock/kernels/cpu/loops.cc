@@ -6,24 +6,24 @@
 namespace penstock {
 namespace {
 
-#define PENSTOCK_FILL(isa_name)              \
-  void Fill_##isa_name(Loops& loops) {       \
-    loops.isa = #isa_name;                   \
-    isa_name::FillArithmetic(loops);         \
-    isa_name::FillCompare(loops);            \
-    isa_name::FillMath(loops);               \
-    isa_name::FillComplex(loops);            \
-    isa_name::FillInteger(loops);            \
-    isa_name::FillQuantize(loops);           \
-    isa_name::FillSpecial(loops);            \
-    isa_name::FillCast(loops);               \
-    isa_name::FillReduce(loops);             \
-    isa_name::FillGemm(loops);               \
-    isa_name::FillMove(loops);               \
-    isa_name::FillNn(loops);                 \
-    isa_name::FillConv(loops);               \
-    isa_name::FillFft(loops);                \
-    isa_name::FillRandom(loops);             \
+#define PENSTOCK_FILL(isa_name)        \
+  void Fill_##isa_name(Loops& loops) { \
+    loops.isa = #isa_name;             \
+    isa_name::FillArithmetic(loops);   \
+    isa_name::FillCompare(loops);      \
+    isa_name::FillMath(loops);         \
+    isa_name::FillComplex(loops);      \
+    isa_name::FillInteger(loops);      \
+    isa_name::FillQuantize(loops);     \
+    isa_name::FillSpecial(loops);      \
+    isa_name::FillCast(loops);         \
+    isa_name::FillReduce(loops);       \
+    isa_name::FillGemm(loops);         \
+    isa_name::FillMove(loops);         \
+    isa_name::FillNn(loops);           \
+    isa_name::FillConv(loops);         \
+    isa_name::FillFft(loops);          \
+    isa_name::FillRandom(loops);       \
   }
 PENSTOCK_FILL(baseline)
 #if defined(__x86_64__)

@@ -14,6 +14,7 @@ using UnaryLoop = void (*)(const void* x, void* y, int64_t n);
 using BinaryLoop = void (*)(const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n);
 
 // Elementwise functions that have such loops. The types that each covers are said where it is filled in.
+// clang-format off
 enum class UnaryOp : int {
   kNeg, kAbs, kSquare, kSqrt, kRsqrt, kReciprocal, kExp, kLog, kTanh, kSigmoid, kErf, kSin, kCos, kLog1p, kExpm1,
   kFloor, kCeil, kRint, kSoftplus, kSign, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh, kErfc,
@@ -24,6 +25,7 @@ enum class BinaryOp : int {
   kGreaterEqual, kSigmoidGrad, kTanhGrad, kSqrtGrad, kRsqrtGrad, kSoftplusGrad, kAtan2, kPow, kXlogy, kXlog1py,
   kXdivy, kDivNoNan, kFloorDiv, kTruncateDiv, kFloorMod, kTruncateMod, kLeftShift, kRightShift, kCount
 };
+// clang-format on
 enum class ReduceOp : int { kSum, kProd, kMin, kMax, kSumSquares, kCount };
 
 // Reductions keep an accumulator of the element's type (float for half and bfloat16, which are converted on the way).

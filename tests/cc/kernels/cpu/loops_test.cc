@@ -209,11 +209,9 @@ TEST(ComplexLoops, AgreeWithTheStandardLibrary) {
   check(UnaryOp::kLog, "log", [](auto z) { return std::log(z); });
   check(UnaryOp::kSqrt, "sqrt", [](auto z) { return std::sqrt(z); });
   check(UnaryOp::kSinh, "sinh", [](auto z) { return std::sinh(z); });
-  check(
-      UnaryOp::kCosh, "cosh", [](auto z) { return std::cosh(z); }, 1e-6);
+  check(UnaryOp::kCosh, "cosh", [](auto z) { return std::cosh(z); }, 1e-6);
   check(UnaryOp::kSin, "sin", [](auto z) { return std::sin(z); });
-  check(
-      UnaryOp::kCos, "cos", [](auto z) { return std::cos(z); }, 1e-6);
+  check(UnaryOp::kCos, "cos", [](auto z) { return std::cos(z); }, 1e-6);
   check(UnaryOp::kTan, "tan", [](auto z) { return std::tan(z); }, 1e-6);
   check(UnaryOp::kTanh, "tanh", [](auto z) { return std::tanh(z); }, 1e-6);
   const auto log1p = [](auto z) {
@@ -222,8 +220,7 @@ TEST(ComplexLoops, AgreeWithTheStandardLibrary) {
   check(UnaryOp::kLog1p, "log1p", log1p, 1e-6);
   check(UnaryOp::kReciprocal, "reciprocal", [](auto z) { return decltype(z)(1) / z; });
   check(UnaryOp::kRsqrt, "rsqrt", [](auto z) { return decltype(z)(1) / std::sqrt(z); });
-  check(
-      UnaryOp::kSigmoid, "sigmoid", [](auto z) { return decltype(z)(1) / (decltype(z)(1) + std::exp(-z)); }, 1e-5);
+  check(UnaryOp::kSigmoid, "sigmoid", [](auto z) { return decltype(z)(1) / (decltype(z)(1) + std::exp(-z)); }, 1e-5);
 }
 
 TEST(ComplexLoops, DivideLargeAndSmallNumbers) {

@@ -114,7 +114,8 @@ struct ConcatOffset {
       k.Require(static_cast<int64_t>(shape.size()) == rank, "input ", i, " should contain ", rank,
                 " elements, but got ", shape.size());
       for (int64_t d = 0; d < rank; ++d) {
-        if (d == axis || shape[d] == like[d]) [[likely]] continue;
+        if (d == axis || shape[d] == like[d]) [[likely]]
+          continue;
         throw InvalidArgument("All dimensions except ", axis, " must match. Input ", i, " has shape [",
                               StrJoin(shape, " "), "] and doesn't match input 0 with shape [", StrJoin(like, " "),
                               "].");

@@ -100,31 +100,21 @@ constexpr Mover kObject{sizeof(T), &Line<T>, nullptr};
 
 const Mover& PlainMover(size_t size) {
   switch (size) {
-    case 1:
-      return kPlain<Word<uint8_t>>;
-    case 2:
-      return kPlain<Word<uint16_t>>;
-    case 4:
-      return kPlain<Word<uint32_t>>;
-    case 8:
-      return kPlain<Word<uint64_t>>;
-    case 16:
-      return kPlain<Word<Pair>>;
-    default:
-      throw Internal("no elements of ", size, " bytes");
+    case 1: return kPlain<Word<uint8_t>>;
+    case 2: return kPlain<Word<uint16_t>>;
+    case 4: return kPlain<Word<uint32_t>>;
+    case 8: return kPlain<Word<uint64_t>>;
+    case 16: return kPlain<Word<Pair>>;
+    default: throw Internal("no elements of ", size, " bytes");
   }
 }
 
 const Mover& MoverOf(DataType type) {
   switch (type) {
-    case DT_STRING:
-      return kObject<TString>;
-    case DT_RESOURCE:
-      return kObject<ResourceHandle>;
-    case DT_VARIANT:
-      return kObject<Variant>;
-    default:
-      return PlainMover(DataTypeSize(type));
+    case DT_STRING: return kObject<TString>;
+    case DT_RESOURCE: return kObject<ResourceHandle>;
+    case DT_VARIANT: return kObject<Variant>;
+    default: return PlainMover(DataTypeSize(type));
   }
 }
 
@@ -242,8 +232,7 @@ void CopyBox(const KernelContext& k, DataType type, std::span<const CopyAxis> gi
     }
   }
   box_ways.Enter(turn ? 2 : 3);
-  if (!turn)
-    line_ways.Enter(inner.to != 1 ? 0 : inner.from == 1 ? 1 : inner.from == 0 ? 2 : inner.from == -1 ? 3 : 4);
+  if (!turn) line_ways.Enter(inner.to != 1 ? 0 : inner.from == 1 ? 1 : inner.from == 0 ? 2 : inner.from == -1 ? 3 : 4);
   const CopyAxis cut = turn ? across : inner;  // the axis along which long inner work is cut in pieces
   const int64_t other = turn ? inner.n : 1;
   int64_t outer = 1;

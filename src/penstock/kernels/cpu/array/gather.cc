@@ -12,9 +12,8 @@
 namespace penstock {
 namespace {
 
-constinit BranchTable<10> row_widths{
-    "gather/width",
-    {"1", "2", "4", "8", "16", "64", "128", "256", "other", "objects"}};
+constinit BranchTable<10> row_widths{"gather/width",
+                                     {"1", "2", "4", "8", "16", "64", "128", "256", "other", "objects"}};
 
 // The position of the first index outside [0, limit), or -1. One comparison without sign covers both ends.
 template <class I>
@@ -32,12 +31,9 @@ int64_t FirstBad(const I* indices, int64_t n, int64_t limit) {
 int64_t FirstBad(const Tensor& indices, int64_t limit) {
   const int64_t n = indices.num_elements();
   switch (indices.dtype()) {
-    case DT_INT16:
-      return FirstBad(indices.data<int16_t>(), n, limit);
-    case DT_INT32:
-      return FirstBad(indices.data<int32_t>(), n, limit);
-    default:
-      return FirstBad(indices.data<int64_t>(), n, limit);
+    case DT_INT16: return FirstBad(indices.data<int16_t>(), n, limit);
+    case DT_INT32: return FirstBad(indices.data<int32_t>(), n, limit);
+    default: return FirstBad(indices.data<int64_t>(), n, limit);
   }
 }
 
@@ -75,24 +71,15 @@ void PickRows(const KernelContext& k, DataType type, char* to, const char* table
       return;
     }
     switch (width) {
-      case 1:
-        return PickRows<1>(to, table, indices, begin, end, width);
-      case 2:
-        return PickRows<2>(to, table, indices, begin, end, width);
-      case 4:
-        return PickRows<4>(to, table, indices, begin, end, width);
-      case 8:
-        return PickRows<8>(to, table, indices, begin, end, width);
-      case 16:
-        return PickRows<16>(to, table, indices, begin, end, width);
-      case 64:
-        return PickRows<64>(to, table, indices, begin, end, width);
-      case 128:
-        return PickRows<128>(to, table, indices, begin, end, width);
-      case 256:
-        return PickRows<256>(to, table, indices, begin, end, width);
-      default:
-        return PickRows<0>(to, table, indices, begin, end, width);
+      case 1: return PickRows<1>(to, table, indices, begin, end, width);
+      case 2: return PickRows<2>(to, table, indices, begin, end, width);
+      case 4: return PickRows<4>(to, table, indices, begin, end, width);
+      case 8: return PickRows<8>(to, table, indices, begin, end, width);
+      case 16: return PickRows<16>(to, table, indices, begin, end, width);
+      case 64: return PickRows<64>(to, table, indices, begin, end, width);
+      case 128: return PickRows<128>(to, table, indices, begin, end, width);
+      case 256: return PickRows<256>(to, table, indices, begin, end, width);
+      default: return PickRows<0>(to, table, indices, begin, end, width);
     }
   });
 }
@@ -102,12 +89,9 @@ void PickRows(const KernelContext& k, Tensor& out, int64_t out_at, const Tensor&
   char* to = static_cast<char*>(At(out, out_at));
   const char* table = static_cast<const char*>(At(params, params_at));
   switch (indices.dtype()) {
-    case DT_INT16:
-      return PickRows(k, out.dtype(), to, table, indices.data<int16_t>() + first, n, row);
-    case DT_INT32:
-      return PickRows(k, out.dtype(), to, table, indices.data<int32_t>() + first, n, row);
-    default:
-      return PickRows(k, out.dtype(), to, table, indices.data<int64_t>() + first, n, row);
+    case DT_INT16: return PickRows(k, out.dtype(), to, table, indices.data<int16_t>() + first, n, row);
+    case DT_INT32: return PickRows(k, out.dtype(), to, table, indices.data<int32_t>() + first, n, row);
+    default: return PickRows(k, out.dtype(), to, table, indices.data<int64_t>() + first, n, row);
   }
 }
 

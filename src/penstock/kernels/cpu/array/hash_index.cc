@@ -169,42 +169,26 @@ auto WithKind(DataType type, F f) {
   switch (type) {
     case DT_BOOL:
     case DT_UINT8:
-    case DT_QUINT8:
-      return f.template operator()<Plain<uint8_t>>();
+    case DT_QUINT8: return f.template operator()<Plain<uint8_t>>();
     case DT_INT8:
-    case DT_QINT8:
-      return f.template operator()<Plain<int8_t>>();
+    case DT_QINT8: return f.template operator()<Plain<int8_t>>();
     case DT_INT16:
-    case DT_QINT16:
-      return f.template operator()<Plain<int16_t>>();
+    case DT_QINT16: return f.template operator()<Plain<int16_t>>();
     case DT_UINT16:
-    case DT_QUINT16:
-      return f.template operator()<Plain<uint16_t>>();
+    case DT_QUINT16: return f.template operator()<Plain<uint16_t>>();
     case DT_INT32:
-    case DT_QINT32:
-      return f.template operator()<Plain<int32_t>>();
-    case DT_UINT32:
-      return f.template operator()<Plain<uint32_t>>();
-    case DT_INT64:
-      return f.template operator()<Plain<int64_t>>();
-    case DT_UINT64:
-      return f.template operator()<Plain<uint64_t>>();
-    case DT_HALF:
-      return f.template operator()<Floating<Half>>();
-    case DT_BFLOAT16:
-      return f.template operator()<Floating<BFloat16>>();
-    case DT_FLOAT:
-      return f.template operator()<Floating<float>>();
-    case DT_DOUBLE:
-      return f.template operator()<Floating<double>>();
-    case DT_COMPLEX64:
-      return f.template operator()<ComplexNumber<Complex64>>();
-    case DT_COMPLEX128:
-      return f.template operator()<ComplexNumber<Complex128>>();
-    case DT_STRING:
-      return f.template operator()<Text>();
-    default:
-      throw Unimplemented("comparing elements of type ", type);
+    case DT_QINT32: return f.template operator()<Plain<int32_t>>();
+    case DT_UINT32: return f.template operator()<Plain<uint32_t>>();
+    case DT_INT64: return f.template operator()<Plain<int64_t>>();
+    case DT_UINT64: return f.template operator()<Plain<uint64_t>>();
+    case DT_HALF: return f.template operator()<Floating<Half>>();
+    case DT_BFLOAT16: return f.template operator()<Floating<BFloat16>>();
+    case DT_FLOAT: return f.template operator()<Floating<float>>();
+    case DT_DOUBLE: return f.template operator()<Floating<double>>();
+    case DT_COMPLEX64: return f.template operator()<ComplexNumber<Complex64>>();
+    case DT_COMPLEX128: return f.template operator()<ComplexNumber<Complex128>>();
+    case DT_STRING: return f.template operator()<Text>();
+    default: throw Unimplemented("comparing elements of type ", type);
   }
 }
 

@@ -75,14 +75,10 @@ void Apply(const KernelContext& k, Combine combine, Tensor& out, const std::vect
     }
   } else {
     switch (combine) {
-      case Combine::kAdd:
-        return run([](T a, T b) { return static_cast<T>(a + b); });
-      case Combine::kSub:
-        return run([](T a, T b) { return static_cast<T>(a - b); });
-      case Combine::kMin:
-        return run([](T a, T b) { return b < a ? b : a; });
-      default:
-        return run([](T a, T b) { return a < b ? b : a; });
+      case Combine::kAdd: return run([](T a, T b) { return static_cast<T>(a + b); });
+      case Combine::kSub: return run([](T a, T b) { return static_cast<T>(a - b); });
+      case Combine::kMin: return run([](T a, T b) { return b < a ? b : a; });
+      default: return run([](T a, T b) { return a < b ? b : a; });
     }
   }
 }

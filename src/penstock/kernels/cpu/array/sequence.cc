@@ -12,7 +12,10 @@ struct Range {
   void operator()(KernelContext& k) const {
     using C = elementwise::ComputeType<T>;
     for (int i = 0; i < 3; ++i) {
-      k.Require(k.input(i).num_elements() == 1 && k.shape(i).rank() <= 1, i == 0 ? "start" : i == 1 ? "limit" : "delta",
+      k.Require(k.input(i).num_elements() == 1 && k.shape(i).rank() <= 1,
+                i == 0   ? "start"
+                : i == 1 ? "limit"
+                         : "delta",
                 " must be a scalar, not shape ", k.shape(i));
     }
     const C start = *k.input(0).data<T>(), limit = *k.input(1).data<T>(), delta = *k.input(2).data<T>();

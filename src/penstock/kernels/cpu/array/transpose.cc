@@ -36,7 +36,8 @@ struct Transpose {
       seen[p] = true;
     }
     for (int i = 0; i < rank; ++i) {
-      if (!seen[i]) [[unlikely]] throw InvalidArgument(i, " is missing from {", StrJoin(perm, ","), "}.");
+      if (!seen[i]) [[unlikely]]
+        throw InvalidArgument(i, " is missing from {", StrJoin(perm, ","), "}.");
     }
 
     Shape shape = in.shape();

@@ -50,8 +50,8 @@ struct Task {
   int num_inputs;  // that are batched; those behind them go along as they are
   int64_t rows;
   AsyncKernel::Done done;
-  size_t open = 0;                          // parts that are not finished
-  Status status;                            // of the first part that failed
+  size_t open = 0;                           // parts that are not finished
+  Status status;                             // of the first part that failed
   std::vector<std::vector<Tensor>> results;  // of each part
 };
 
@@ -208,9 +208,10 @@ class BatchQueue : public Resource {
     for (const Tensor& result : answer->results) {
       if (result.rank() == 0) throw FailedPrecondition("Batched output tensor has 0 dimensions");
       if (result.dim(0) == batch.rows + padding) continue;
-      throw FailedPrecondition("Batched output tensor's 0th dimension does not equal the sum of the 0th dimension "
-                               "sizes of the input tensors. 0th dimension size: ", result.dim(0), "; batch size: ",
-                               batch.rows, "; padding size: ", padding);
+      throw FailedPrecondition(
+          "Batched output tensor's 0th dimension does not equal the sum of the 0th dimension "
+          "sizes of the input tensors. 0th dimension size: ",
+          result.dim(0), "; batch size: ", batch.rows, "; padding size: ", padding);
     }
     return std::move(answer->results);
   }
@@ -264,10 +265,14 @@ class BatchFunction : public AsyncKernel {
   void RunAsync(KernelContext& k, Done done) override {
     const InputShapes shapes{k, num_inputs_};
     for (int i = 0; i < num_inputs_; ++i) {
-      k.Require(k.shape(i).rank() > 0, "Batching input tensors must have at least one dimension.\nBelow are the input "
-                "tensors: \n", shapes);
-      k.Require(k.shape(i).dim(0) == k.shape(0).dim(0), "Batching input tensors supplied in a given op invocation must "
-                "have equal 0th-dimension size.\nBelow are the input tensors: \n", shapes);
+      k.Require(k.shape(i).rank() > 0,
+                "Batching input tensors must have at least one dimension.\nBelow are the input "
+                "tensors: \n",
+                shapes);
+      k.Require(k.shape(i).dim(0) == k.shape(0).dim(0),
+                "Batching input tensors supplied in a given op invocation must "
+                "have equal 0th-dimension size.\nBelow are the input tensors: \n",
+                shapes);
     }
     const int64_t rows = k.shape(0).dim(0);
     if (rows == 0) {
@@ -278,9 +283,9 @@ class BatchFunction : public AsyncKernel {
               limits_.most_rows);
     // Calls of other functions never join, whatever their names: those that Python gives are often the same.
     const auto [container, name] = k.ResourceName();
-    const Ref<BatchQueue> queue = k.resources().FindOrMake<BatchQueue>(
-        container, StrCat(name, "/batching/", queue_name_, "/", function_.name),
-        [&] { return MakeRef<BatchQueue>(limits_); });
+    const Ref<BatchQueue> queue =
+        k.resources().FindOrMake<BatchQueue>(container, StrCat(name, "/batching/", queue_name_, "/", function_.name),
+                                             [&] { return MakeRef<BatchQueue>(limits_); });
     auto task = std::make_shared<Task>();
     task->k = &k;
     task->function = &function_;

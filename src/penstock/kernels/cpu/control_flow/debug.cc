@@ -182,8 +182,8 @@ struct DebugNumericSummaryV2 {
   int64_t mode, id;
   explicit DebugNumericSummaryV2(const NodeView& node)
       : mode(node.attr<int64_t>("tensor_debug_mode")), id(node.attr<int64_t>("tensor_id")) {
-    const bool known = mode == kCurtHealth || mode == kConciseHealth || mode == kFullHealth || mode == kShape ||
-                       mode == kInfNanSlots;
+    const bool known =
+        mode == kCurtHealth || mode == kConciseHealth || mode == kFullHealth || mode == kShape || mode == kInfNanSlots;
     if (!known) throw Unimplemented("Unimplemented tensor debug mode: ", mode);
     constexpr int64_t kLargestFloat = int64_t{1} << 24, kLargestDouble = int64_t{1} << 53;
     const int64_t largest = node.output_type(0) == DT_FLOAT ? kLargestFloat : kLargestDouble;
@@ -200,14 +200,13 @@ struct DebugNumericSummaryV2 {
     const auto as_double = [](int64_t v) { return static_cast<double>(v); };
     const double inf = std::numeric_limits<double>::infinity();
     switch (mode) {
-      case kCurtHealth:
-        return Set(k, {number, c.nan + c.infinite > 0 ? 1.0 : 0.0});
+      case kCurtHealth: return Set(k, {number, c.nan + c.infinite > 0 ? 1.0 : 0.0});
       case kConciseHealth:
         return Set(k, {number, n, as_double(c.negative_inf), as_double(c.positive_inf), as_double(c.nan)});
       case kFullHealth:
-        return Set(k, {number, -1.0, type, as_double(in.rank()), n, as_double(c.negative_inf),
-                       as_double(c.positive_inf), as_double(c.nan), as_double(c.negative), as_double(c.zero),
-                       as_double(c.positive)});
+        return Set(k,
+                   {number, -1.0, type, as_double(in.rank()), n, as_double(c.negative_inf), as_double(c.positive_inf),
+                    as_double(c.nan), as_double(c.negative), as_double(c.zero), as_double(c.positive)});
       case kInfNanSlots:
         return Set(k, {c.negative_inf ? -inf : 0.0, c.positive_inf ? inf : 0.0,
                        c.nan ? std::numeric_limits<double>::quiet_NaN() : 0.0});

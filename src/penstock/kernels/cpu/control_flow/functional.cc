@@ -18,8 +18,8 @@ std::vector<Tensor> Inputs(KernelContext& k, int first) {
 
 Status SetOutputs(KernelContext& k, std::vector<Tensor> results) {
   if (static_cast<int>(results.size()) != k.num_outputs()) {
-    return Status(Code::kInvalidArgument, StrCat("the function returned ", results.size(), " values, but ",
-                                                 k.num_outputs(), " are expected"));
+    return Status(Code::kInvalidArgument,
+                  StrCat("the function returned ", results.size(), " values, but ", k.num_outputs(), " are expected"));
   }
   for (int i = 0; i < k.num_outputs(); ++i) {
     if (results[i].dtype() != k.node().output_type(i)) {

@@ -147,11 +147,8 @@ class SparseAccumulator : public Accumulator {
     for (int64_t i = 0; i < indices.num_elements(); ++i) {
       const int64_t index = indices.IntAt(i);
       require(index >= 0, "Shape mismatch: index of slice ", i, " is negative: ", index);
-      require(rank == 0 || shape[0] < 0 ||
-                      index<shape[0], "Shape mismatch: index of slice ", i, " exceeded limits of shape; index is ",
-                            index, " exceeded ", rank> 0
-                  ? shape[0]
-                  : 0);
+      require(rank == 0 || shape[0] < 0 || index < shape[0], "Shape mismatch: index of slice ", i,
+              " exceeded limits of shape; index is ", index, " exceeded ", rank > 0 ? shape[0] : 0);
     }
     if (count_ > 0) {
       require(row_shape_.rank() + 1 == values.rank(), "Shape mismatch: expected values rank ", row_shape_.rank() + 1,

@@ -201,24 +201,15 @@ class InitializeFromFile {
     const std::string_view text = column == kWholeLine ? std::string_view(line) : columns[column];
     bool good = true;
     switch (to->dtype()) {
-      case DT_STRING:
-        to->mutable_data<TString>()[i] = text;
-        break;
+      case DT_STRING: to->mutable_data<TString>()[i] = text; break;
       case DT_INT32:
         good = ParseNumber(text, &to->mutable_data<int32_t>()[i]);
         if (BehavesAsVersionTwo()) to->mutable_data<uint32_t>()[i] += static_cast<uint32_t>(offset_);
         break;
-      case DT_INT64:
-        good = ParseNumber(text, &to->mutable_data<int64_t>()[i]);
-        break;
-      case DT_FLOAT:
-        good = ParseNumber(text, &to->mutable_data<float>()[i]);
-        break;
-      case DT_DOUBLE:
-        good = ParseNumber(text, &to->mutable_data<double>()[i]);
-        break;
-      default:
-        throw InvalidArgument("Data type ", to->dtype(), " not supported.");
+      case DT_INT64: good = ParseNumber(text, &to->mutable_data<int64_t>()[i]); break;
+      case DT_FLOAT: good = ParseNumber(text, &to->mutable_data<float>()[i]); break;
+      case DT_DOUBLE: good = ParseNumber(text, &to->mutable_data<double>()[i]); break;
+      default: throw InvalidArgument("Data type ", to->dtype(), " not supported.");
     }
     if (!good) throw InvalidArgument("Field ", text, " in line ", i, " is not a valid ", to->dtype(), ".");
   }

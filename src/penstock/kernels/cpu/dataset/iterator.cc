@@ -58,9 +58,8 @@ class OneShotIterator : public Kernel, public MayBlock {
         iterator->Begin(k, MakeDataset(k));
         return iterator;
       };
-      Ref<IteratorResource> iterator = IsAnonymous(k.node())
-                                           ? make()
-                                           : k.resources().FindOrMake<IteratorResource>(container, name, make);
+      Ref<IteratorResource> iterator =
+          IsAnonymous(k.node()) ? make() : k.resources().FindOrMake<IteratorResource>(container, name, make);
       spec_.RequireCompatible(iterator->spec());
       handle_ = Tensor(DT_RESOURCE, Shape());
       *handle_.mutable_data<ResourceHandle>() = {k.device().name(), container, name, kTypeName, {}, iterator};

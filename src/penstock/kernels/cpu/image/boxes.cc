@@ -6,8 +6,8 @@
 
 #include "penstock/base/random.h"
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/random/random_samplers.h"
 #include "penstock/kernels/cpu/compute.h"
+#include "penstock/kernels/cpu/random/random_samplers.h"
 
 namespace penstock {
 namespace {
@@ -111,14 +111,12 @@ struct NonMaxSuppression {
       most = ScalarOf(k, 3, "iou_threshold");
       RequireRatio(most);
     }
-    const float least =
-        k.num_inputs() > 4 ? ScalarOf(k, 4, "score_threshold") : std::numeric_limits<float>::lowest();
+    const float least = k.num_inputs() > 4 ? ScalarOf(k, 4, "score_threshold") : std::numeric_limits<float>::lowest();
     const float sigma = k.num_inputs() > 5 ? ScalarOf(k, 5, "soft_nms_sigma") : 0.0f;
     k.Require(sigma >= 0, "soft_nms_sigma_val must be >= 0");
     const ComputeInput<float> boxes(k, k.input(0)), scores(k, k.input(1));
-    Chosen chosen =
-        Choose({scores.data, static_cast<size_t>(shape[0])}, limit, most, least, sigma,
-               [&](int32_t a, int32_t b) { return Overlap(boxes.data + 4 * a, boxes.data + 4 * b); });
+    Chosen chosen = Choose({scores.data, static_cast<size_t>(shape[0])}, limit, most, least, sigma,
+                           [&](int32_t a, int32_t b) { return Overlap(boxes.data + 4 * a, boxes.data + 4 * b); });
     const auto valid = static_cast<int32_t>(chosen.boxes.size());
     const Shape out({pad ? limit : valid});
     const auto indices = k.out<int32_t>(0, out);
@@ -227,9 +225,8 @@ struct CombinedNonMaxSuppression {
         const int64_t b = at / kinds, kind = at % kinds;
         const float* const score = k.in<float>(1).data() + b * n * kinds + kind;
         for (int64_t i = 0; i < n; ++i) column[i] = score[i * kinds];
-        chosen[at] = Choose(column, std::min(per_class, n), most, least, 0.0f, [&](int32_t i, int32_t j) {
-          return Overlap(box_of(b, kind, i), box_of(b, kind, j));
-        });
+        chosen[at] = Choose(column, std::min(per_class, n), most, least, 0.0f,
+                            [&](int32_t i, int32_t j) { return Overlap(box_of(b, kind, i), box_of(b, kind, j)); });
       }
     });
     for (int64_t b = 0; b < batch; ++b) {
@@ -277,8 +274,8 @@ class DistortedBox {
             aspect_[1], "]");
     require(area_.size() == 2, "Area range field must specify 2 dimensions");
     require(area_[0] > 0 && area_[1] > 0, "Area range must be non-negative: [", area_[0], ", ", area_[1], "]");
-    require(area_[0] <= 1 && area_[1] <= 1, "Area range must be less then or equal to 1.0: [", area_[0], ", ",
-            area_[1], "]");
+    require(area_[0] <= 1 && area_[1] <= 1, "Area range must be less then or equal to 1.0: [", area_[0], ", ", area_[1],
+            "]");
     require(attempts_ > 0, "Max attempts must be non-negative: ", attempts_);
     require(attempts_ <= std::numeric_limits<int32_t>::max(), "Max attempts is too large: ", attempts_);
   }
@@ -390,7 +387,8 @@ class DistortedBox {
 class SampleDistortedBoundingBox : public Kernel {
  public:
   explicit SampleDistortedBoundingBox(const NodeView& node)
-      : box_(node), covered_(node.attr_or<float>("min_object_covered", 0)),
+      : box_(node),
+        covered_(node.attr_or<float>("min_object_covered", 0)),
         philox_(node.attr<int64_t>("seed"), node.attr<int64_t>("seed2")) {
     KernelContext::Require(covered_ >= 0, "Min object covered must be non-negative: ", covered_);
   }
@@ -408,9 +406,7 @@ class SampleDistortedBoundingBox : public Kernel {
 class StatelessDistortedBoundingBox : public Kernel {
  public:
   explicit StatelessDistortedBoundingBox(const NodeView& node) : box_(node) {}
-  void Run(KernelContext& k) override {
-    box_.Run(k, ScalarOf(k, 2, "min_object_covered"), random::FromSeed(k, 3));
-  }
+  void Run(KernelContext& k) override { box_.Run(k, ScalarOf(k, 2, "min_object_covered"), random::FromSeed(k, 3)); }
 
  private:
   DistortedBox box_;

@@ -195,8 +195,11 @@ void DecodeGif(std::string_view bytes, const std::function<uint8_t*(int64_t, con
 
 void DecodeBmp(std::string_view bytes, int channels, const Allocate<uint8_t>& allocate) {
   Reader in(bytes, "BMP");
-  if (bytes.size() < 32) throw InvalidArgument("Incomplete bmp content, requires at least 32 bytes to find the header "
-                                               "size, width, height, and bpp, got ", bytes.size(), " bytes");
+  if (bytes.size() < 32)
+    throw InvalidArgument(
+        "Incomplete bmp content, requires at least 32 bytes to find the header "
+        "size, width, height, and bpp, got ",
+        bytes.size(), " bytes");
   if (in.Take(2) != "BM") in.Refuse("the signature is missing");
   in.Seek(10);
   const auto first = static_cast<uint32_t>(in.Little(4));

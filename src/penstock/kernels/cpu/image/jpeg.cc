@@ -153,8 +153,8 @@ struct Decoder {
     for (int64_t i = 0; i < out.width; ++i) {
       const uint8_t* ink = line + 4 * (first_column + i);
       for (int c = 0; c < 3; ++c) {  // Adobe writes ink the other way round
-        to[3 * i + c] = static_cast<uint8_t>(info.saw_Adobe_marker ? ink[3] * ink[c] / 255
-                                                                  : (255 - ink[3]) * (255 - ink[c]) / 255);
+        to[3 * i + c] =
+            static_cast<uint8_t>(info.saw_Adobe_marker ? ink[3] * ink[c] / 255 : (255 - ink[3]) * (255 - ink[c]) / 255);
       }
     }
   }

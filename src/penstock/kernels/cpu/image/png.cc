@@ -15,9 +15,7 @@ constexpr char kSignature[] = "\x89PNG\r\n\x1a\n";
 
 [[noreturn]] void Refuse(std::string_view why) { throw InvalidArgument("Invalid PNG data, ", why); }
 
-uint32_t Big(const uint8_t* p) {
-  return uint32_t{p[0]} << 24 | uint32_t{p[1]} << 16 | uint32_t{p[2]} << 8 | p[3];
-}
+uint32_t Big(const uint8_t* p) { return uint32_t{p[0]} << 24 | uint32_t{p[1]} << 16 | uint32_t{p[2]} << 8 | p[3]; }
 
 enum ColorType { kGray = 0, kRgb = 2, kPalette = 3, kGrayAlpha = 4, kRgbAlpha = 6 };
 
@@ -297,8 +295,8 @@ void AppendChunk(std::string* to, std::string_view type, std::string_view data) 
   const size_t at = to->size();
   to->append(type);
   to->append(data);
-  AppendBig(to, static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(to->data() + at),
-                                            static_cast<uInt>(to->size() - at))));
+  AppendBig(to, static_cast<uint32_t>(
+                    crc32(0, reinterpret_cast<const Bytef*>(to->data() + at), static_cast<uInt>(to->size() - at))));
 }
 
 // The line as differences to its left neighbour or to the line above, whichever are smaller.

@@ -61,19 +61,12 @@ class DecodeCsv {
  private:
   static bool Put(const std::string& field, Tensor* to, size_t i) {
     switch (to->dtype()) {
-      case DT_INT32:
-        return ParseNumber(field, &to->mutable_data<int32_t>()[i]);
-      case DT_INT64:
-        return ParseNumber(field, &to->mutable_data<int64_t>()[i]);
-      case DT_FLOAT:
-        return ParseNumber(field, &to->mutable_data<float>()[i]);
-      case DT_DOUBLE:
-        return ParseNumber(field, &to->mutable_data<double>()[i]);
-      case DT_STRING:
-        to->mutable_data<TString>()[i] = std::string_view(field);
-        return true;
-      default:
-        throw InvalidArgument("csv: data type ", to->dtype(), " not supported");
+      case DT_INT32: return ParseNumber(field, &to->mutable_data<int32_t>()[i]);
+      case DT_INT64: return ParseNumber(field, &to->mutable_data<int64_t>()[i]);
+      case DT_FLOAT: return ParseNumber(field, &to->mutable_data<float>()[i]);
+      case DT_DOUBLE: return ParseNumber(field, &to->mutable_data<double>()[i]);
+      case DT_STRING: to->mutable_data<TString>()[i] = std::string_view(field); return true;
+      default: throw InvalidArgument("csv: data type ", to->dtype(), " not supported");
     }
   }
 
@@ -143,9 +136,8 @@ struct DecodeCompressed {
   void operator()(KernelContext& k) const {
     LongWork::Begins();
     DecompressionLimit limit;
-    MapStrings(k, [&](std::string_view in, TString& out) {
-      out = TString(Decompress(std::string(in), compression, &limit));
-    });
+    MapStrings(
+        k, [&](std::string_view in, TString& out) { out = TString(Decompress(std::string(in), compression, &limit)); });
   }
 };
 

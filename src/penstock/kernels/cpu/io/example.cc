@@ -22,19 +22,11 @@ class WireReader {
     type_ = static_cast<int>(tag & 7);
     uint64_t size = 0;
     switch (type_) {
-      case kVarint:
-        return good_ = Varint(&number_);
-      case kFixed64:
-        size = 8;
-        break;
-      case kFixed32:
-        size = 4;
-        break;
-      case kBytes:
-        good_ = Varint(&size);
-        break;
-      default:
-        good_ = false;
+      case kVarint: return good_ = Varint(&number_);
+      case kFixed64: size = 8; break;
+      case kFixed32: size = 4; break;
+      case kBytes: good_ = Varint(&size); break;
+      default: good_ = false;
     }
     good_ = good_ && size <= rest_.size();
     if (!good_) return false;

@@ -52,8 +52,8 @@ class EncodeProto : public Kernel {
     std::vector<int64_t> messages;
     for (int i = 0; i < n; ++i) {
       const Tensor& value = values.emplace_back(k.input(i + 1));
-      k.Require(fields_.Fits(i, value.dtype()), "Incompatible type for field ", names_[i], ".  Saw dtype: ",
-                value.dtype(), " but field type is: ", fields_.TypeName(i));
+      k.Require(fields_.Fits(i, value.dtype()), "Incompatible type for field ", names_[i],
+                ".  Saw dtype: ", value.dtype(), " but field type is: ", fields_.TypeName(i));
       k.Require(value.rank() >= 2, "Invalid shape for field ", names_[i], ".  Saw shape ", value.shape(),
                 " but it should be at least a matrix.");
       const std::vector<int64_t> dims(value.shape().dims().begin(), value.shape().dims().end() - 1);

@@ -331,9 +331,7 @@ int PutFeatures(KernelContext& k, const Features& features, const std::vector<Ro
         PutSparse(k, rows[f], feature.type, messages.single, at + s, at + sparse + s, at + 2 * sparse + s);
         ++s;
         break;
-      case Form::kDense:
-        PutDense(k, feature, rows[f], messages, at + 3 * sparse + d++);
-        break;
+      case Form::kDense: PutDense(k, feature, rows[f], messages, at + 3 * sparse + d++); break;
       case Form::kRagged:
         PutRagged(k, rows[f], feature.type, messages.single, at + 3 * sparse + dense + r,
                   at + 3 * sparse + dense + ragged + r);

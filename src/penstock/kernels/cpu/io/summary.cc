@@ -164,15 +164,12 @@ class SummaryFile : public Resource {
   double flush_seconds_ = 0, last_ = 0;
 };
 
-void WriteEvent(KernelContext& k, std::string event) {
-  k.Lookup<SummaryFile>(0)->Write(k.handle(0), std::move(event));
-}
+void WriteEvent(KernelContext& k, std::string event) { k.Lookup<SummaryFile>(0)->Write(k.handle(0), std::move(event)); }
 
 struct SummaryWriter {
   // The name that eager execution gives to what nothing else can name: each run makes another writer.
   bool anonymous;
-  explicit SummaryWriter(const NodeView& node)
-      : anonymous(IsAnonymous(node)) {}
+  explicit SummaryWriter(const NodeView& node) : anonymous(IsAnonymous(node)) {}
   void operator()(KernelContext& k) const {
     static std::atomic<int64_t> next{0};
     auto [container, name] = k.ResourceName();
@@ -236,9 +233,7 @@ struct WriteRawProto {
 };
 
 struct ImportEvent {
-  void operator()(KernelContext& k) const {
-    WriteEvent(k, CheckedEvent(Tag(k, 1, "event")));
-  }
+  void operator()(KernelContext& k) const { WriteEvent(k, CheckedEvent(Tag(k, 1, "event"))); }
 };
 
 struct WriteScalar {

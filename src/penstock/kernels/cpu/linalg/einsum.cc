@@ -54,8 +54,10 @@ CopyFn CopyOf(int64_t size) {
 class Einsum {
  public:
   explicit Einsum(const NodeView& node)
-      : equation_(EinsumEquation::Parse(node.attr<std::string>("equation"))), type_(node.output_type(0)),
-        size_(static_cast<int64_t>(DataTypeSize(type_))), copy_(CopyOf(size_)) {}
+      : equation_(EinsumEquation::Parse(node.attr<std::string>("equation"))),
+        type_(node.output_type(0)),
+        size_(static_cast<int64_t>(DataTypeSize(type_))),
+        copy_(CopyOf(size_)) {}
 
   void operator()(KernelContext& k) const {
     const int n = k.num_inputs();

@@ -232,18 +232,12 @@ void TinyGemm(int64_t m, int64_t n, int64_t depth, const MatrixView& a, const Ma
     }
   };
   switch (n) {
-    case 1:
-      return multiply(std::integral_constant<int64_t, 1>());
-    case 2:
-      return multiply(std::integral_constant<int64_t, 2>());
-    case 3:
-      return multiply(std::integral_constant<int64_t, 3>());
-    case 4:
-      return multiply(std::integral_constant<int64_t, 4>());
-    case 8:
-      return multiply(std::integral_constant<int64_t, 8>());
-    default:
-      return multiply(n);
+    case 1: return multiply(std::integral_constant<int64_t, 1>());
+    case 2: return multiply(std::integral_constant<int64_t, 2>());
+    case 3: return multiply(std::integral_constant<int64_t, 3>());
+    case 4: return multiply(std::integral_constant<int64_t, 4>());
+    case 8: return multiply(std::integral_constant<int64_t, 8>());
+    default: return multiply(n);
   }
 }
 
@@ -431,13 +425,9 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
       types.Enter(1);
       return Float16Gemm(parallel, type, m, n, depth, a, b, static_cast<uint16_t*>(c), ldc, accumulate);
     case DT_INT8:
-    case DT_UINT8:
-      types.Enter(2);
-      return plain(uint8_t());
+    case DT_UINT8: types.Enter(2); return plain(uint8_t());
     case DT_INT16:
-    case DT_UINT16:
-      types.Enter(2);
-      return plain(uint16_t());
+    case DT_UINT16: types.Enter(2); return plain(uint16_t());
     case DT_INT32:
     case DT_UINT32:
       types.Enter(3);
@@ -452,8 +442,7 @@ void Dispatch(ParallelFn parallel, DataType type, int64_t m, int64_t n, int64_t 
     case DT_COMPLEX128:
       types.Enter(4);
       return ComplexGemm(loops.gemm_f64, parallel, m, n, depth, a, b, static_cast<Complex128*>(c), ldc, accumulate);
-    default:
-      throw Internal("no matrix product of ", type);
+    default: throw Internal("no matrix product of ", type);
   }
 }
 

@@ -22,20 +22,37 @@ struct Wrap<T, true> {
 template <class T>
 using W = typename Wrap<T>::type;
 
-struct Add { template <class T> static T f(T a, T b) { return T(W<T>(a) + W<T>(b)); } };
-struct Sub { template <class T> static T f(T a, T b) { return T(W<T>(a) - W<T>(b)); } };
-struct Mul { template <class T> static T f(T a, T b) { return T(W<T>(a) * W<T>(b)); } };
-struct Div { template <class T> static T f(T a, T b) { return a / b; } };
-struct Neg { template <class T> static T f(T a) { return std::is_integral_v<T> ? T(W<T>(0) - W<T>(a)) : T(-a); } };
+struct Add {
+  template <class T> static T f(T a, T b) { return T(W<T>(a) + W<T>(b)); }
+};
+struct Sub {
+  template <class T> static T f(T a, T b) { return T(W<T>(a) - W<T>(b)); }
+};
+struct Mul {
+  template <class T> static T f(T a, T b) { return T(W<T>(a) * W<T>(b)); }
+};
+struct Div {
+  template <class T> static T f(T a, T b) { return a / b; }
+};
+struct Neg {
+  template <class T> static T f(T a) { return std::is_integral_v<T> ? T(W<T>(0) - W<T>(a)) : T(-a); }
+};
 struct Abs {
   template <class T> static T f(T a) {
-    if constexpr (std::is_same_v<T, float>) return __builtin_fabsf(a);
-    else if constexpr (std::is_same_v<T, double>) return __builtin_fabs(a);
-    else return a < 0 ? Neg::f(a) : a;
+    if constexpr (std::is_same_v<T, float>)
+      return __builtin_fabsf(a);
+    else if constexpr (std::is_same_v<T, double>)
+      return __builtin_fabs(a);
+    else
+      return a < 0 ? Neg::f(a) : a;
   }
 };
-struct Square { template <class T> static T f(T a) { return Mul::f(a, a); } };
-struct SquaredDifference { template <class T> static T f(T a, T b) { return Square::f(Sub::f(a, b)); } };
+struct Square {
+  template <class T> static T f(T a) { return Mul::f(a, a); }
+};
+struct SquaredDifference {
+  template <class T> static T f(T a, T b) { return Square::f(Sub::f(a, b)); }
+};
 // A NaN on either side is the result.
 struct Maximum {
   template <class T> static T f(T a, T b) { return a < b || b != b ? b : a; }
@@ -43,8 +60,12 @@ struct Maximum {
 struct Minimum {
   template <class T> static T f(T a, T b) { return b < a || b != b ? b : a; }
 };
-struct PairAdd { template <class R> static Pair<R> f(Pair<R> a, Pair<R> b) { return {a.re + b.re, a.im + b.im}; } };
-struct PairSub { template <class R> static Pair<R> f(Pair<R> a, Pair<R> b) { return {a.re - b.re, a.im - b.im}; } };
+struct PairAdd {
+  template <class R> static Pair<R> f(Pair<R> a, Pair<R> b) { return {a.re + b.re, a.im + b.im}; }
+};
+struct PairSub {
+  template <class R> static Pair<R> f(Pair<R> a, Pair<R> b) { return {a.re - b.re, a.im - b.im}; }
+};
 struct PairMul {
   template <class R> static Pair<R> f(Pair<R> a, Pair<R> b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
@@ -56,7 +77,9 @@ struct PairSquaredDifference {  // conj(d) d
     return {re * re + im * im, re * im - im * re};
   }
 };
-struct PairNeg { template <class R> static Pair<R> f(Pair<R> a) { return {-a.re, -a.im}; } };
+struct PairNeg {
+  template <class R> static Pair<R> f(Pair<R> a) { return {-a.re, -a.im}; }
+};
 
 template <class F>
 void FillComplexBinary(Loops& loops, BinaryOp op) {
@@ -64,8 +87,12 @@ void FillComplexBinary(Loops& loops, BinaryOp op) {
   loops.binary[static_cast<int>(op)][DT_COMPLEX128] = &Binary<F, Pair<double>>;
 }
 
-struct SigmoidGrad { template <class T> static T f(T y, T dy) { return dy * (y * (T(1) - y)); } };
-struct TanhGrad { template <class T> static T f(T y, T dy) { return dy * (T(1) - y * y); } };
+struct SigmoidGrad {
+  template <class T> static T f(T y, T dy) { return dy * (y * (T(1) - y)); }
+};
+struct TanhGrad {
+  template <class T> static T f(T y, T dy) { return dy * (T(1) - y * y); }
+};
 // Without a gradient there is none at 0 or infinity either.
 struct SqrtGrad {
   template <class T> static T f(T y, T dy) {
@@ -79,12 +106,16 @@ struct RsqrtGrad {
     return dy == T(0) ? T(0) : slope;
   }
 };
-struct Reciprocal { template <class T> static T f(T a) { return T(1) / a; } };
+struct Reciprocal {
+  template <class T> static T f(T a) { return T(1) / a; }
+};
 struct Sqrt {
   static float f(float a) { return __builtin_sqrtf(a); }
   static double f(double a) { return __builtin_sqrt(a); }
 };
-struct Rsqrt { template <class T> static T f(T a) { return T(1) / Sqrt::f(a); } };
+struct Rsqrt {
+  template <class T> static T f(T a) { return T(1) / Sqrt::f(a); }
+};
 #if defined(__AVX512F__)
 // An estimate of 14 bits and one of Newton's steps, within 1.5 ulp: the division and the root take longer.
 void RsqrtOfFloats(const void* in, void* out, int64_t n) {

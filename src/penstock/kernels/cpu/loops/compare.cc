@@ -4,12 +4,24 @@
 namespace penstock::PENSTOCK_ISA {
 namespace {
 
-struct Equal { template <class T> static bool f(T a, T b) { return a == b; } };
-struct NotEqual { template <class T> static bool f(T a, T b) { return a != b; } };
-struct Less { template <class T> static bool f(T a, T b) { return a < b; } };
-struct LessEqual { template <class T> static bool f(T a, T b) { return a <= b; } };
-struct Greater { template <class T> static bool f(T a, T b) { return a > b; } };
-struct GreaterEqual { template <class T> static bool f(T a, T b) { return a >= b; } };
+struct Equal {
+  template <class T> static bool f(T a, T b) { return a == b; }
+};
+struct NotEqual {
+  template <class T> static bool f(T a, T b) { return a != b; }
+};
+struct Less {
+  template <class T> static bool f(T a, T b) { return a < b; }
+};
+struct LessEqual {
+  template <class T> static bool f(T a, T b) { return a <= b; }
+};
+struct Greater {
+  template <class T> static bool f(T a, T b) { return a > b; }
+};
+struct GreaterEqual {
+  template <class T> static bool f(T a, T b) { return a >= b; }
+};
 
 template <class T>
 void Select(const bool* condition, const void* a, int64_t sa, const void* b, int64_t sb, void* out, int64_t n) {

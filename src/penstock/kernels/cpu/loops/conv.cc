@@ -339,8 +339,9 @@ void Dots(int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb, T* c_bloc
 
 template <class T>
 constexpr WinogradLoops kWinograd = {T::kSide, &Filter<T>, &Input<T>, &Output<T>};
-constexpr ConvLoops kLoops = {kTileRows, kColumns, &Tile, {kWinograd<Side2>, kWinograd<Side4>}, kLane, &Taps,
-                              &Products<float>, &Products<double>, &Dots<float>, &Dots<double>};
+constexpr ConvLoops kLoops = {
+    kTileRows,         kColumns,     &Tile,        {kWinograd<Side2>, kWinograd<Side4>}, kLane, &Taps, &Products<float>,
+    &Products<double>, &Dots<float>, &Dots<double>};
 
 }  // namespace
 

@@ -95,22 +95,14 @@ void PassOf(int64_t m, int64_t s, const T* w, const T* roots, const T* xr, const
 template <class T>
 void Pass(int radix, int64_t m, int64_t s, const T* w, const T* roots, const T* xr, const T* xi, T* yr, T* yi) {
   switch (radix) {
-    case 2:
-      return PassOf<2>(m, s, w, roots, xr, xi, yr, yi);
-    case 3:
-      return PassOf<3>(m, s, w, roots, xr, xi, yr, yi);
-    case 4:
-      return PassOf<4>(m, s, w, roots, xr, xi, yr, yi);
-    case 5:
-      return PassOf<5>(m, s, w, roots, xr, xi, yr, yi);
-    case 7:
-      return PassOf<7>(m, s, w, roots, xr, xi, yr, yi);
-    case 11:
-      return PassOf<11>(m, s, w, roots, xr, xi, yr, yi);
-    case 13:
-      return PassOf<13>(m, s, w, roots, xr, xi, yr, yi);
-    default:
-      __builtin_unreachable();
+    case 2: return PassOf<2>(m, s, w, roots, xr, xi, yr, yi);
+    case 3: return PassOf<3>(m, s, w, roots, xr, xi, yr, yi);
+    case 4: return PassOf<4>(m, s, w, roots, xr, xi, yr, yi);
+    case 5: return PassOf<5>(m, s, w, roots, xr, xi, yr, yi);
+    case 7: return PassOf<7>(m, s, w, roots, xr, xi, yr, yi);
+    case 11: return PassOf<11>(m, s, w, roots, xr, xi, yr, yi);
+    case 13: return PassOf<13>(m, s, w, roots, xr, xi, yr, yi);
+    default: __builtin_unreachable();
   }
 }
 

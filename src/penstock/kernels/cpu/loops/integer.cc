@@ -153,10 +153,16 @@ void FillAll(Loops& loops, Types<Ts...>) {
 
 inline float FloorOf(float x) { return __builtin_floorf(x); }
 inline double FloorOf(double x) { return __builtin_floor(x); }
-struct FloorDiv { template <class T> static T f(T x, T y) { return FloorOf(x / y); } };
-struct TruncateDiv { template <class T> static T f(T x, T y) { return Truncate(x / y); } };
+struct FloorDiv {
+  template <class T> static T f(T x, T y) { return FloorOf(x / y); }
+};
+struct TruncateDiv {
+  template <class T> static T f(T x, T y) { return Truncate(x / y); }
+};
 
-struct FloatQuotient { static float f(float x, float y) { return x / y; } };
+struct FloatQuotient {
+  static float f(float x, float y) { return x / y; }
+};
 // The rest of a division of floats, in double: exact where the quotient is below 2^26, other blocks go to libm.
 template <bool kFloor>
 inline float Rest(float x, float y) {

@@ -55,7 +55,9 @@ template <class T, bool is_usual(T), T usual(T), T any(T)>
   }
 }
 template <class T>
-T PlainLog(T x) { return LogOfNormal(x); }
+T PlainLog(T x) {
+  return LogOfNormal(x);
+}
 bool HasFewTurns(float angle) { return Abs(angle) < kTurnsLimit; }
 float LibmSin(float x) { return __builtin_sinf(x); }
 float LibmCos(float x) { return __builtin_cosf(x); }

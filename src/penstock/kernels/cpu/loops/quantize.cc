@@ -67,9 +67,9 @@ void LevelEach(const Leveler<const T*>& l, bool up, const T* x, T* y, int64_t n)
   up ? LevelEach<true>(l, x, y, n) : LevelEach<false>(l, x, y, n);
 }
 
-constexpr QuantizeLoops kLoops = {&Quantize<int8_t>,  &Quantize<uint8_t>, &Quantize<int16_t>,
+constexpr QuantizeLoops kLoops = {&Quantize<int8_t>,   &Quantize<uint8_t>, &Quantize<int16_t>,
                                   &Quantize<uint16_t>, &Quantize<int32_t>, &LevelAll<float>,
-                                  &LevelAll<double>,  &LevelEach<float>,  &LevelEach<double>};
+                                  &LevelAll<double>,   &LevelEach<float>,  &LevelEach<double>};
 
 }  // namespace
 

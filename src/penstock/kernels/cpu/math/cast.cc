@@ -33,10 +33,14 @@ enum class Wide { kInt, kUint, kDouble, kComplex };
 
 template <class T>
 constexpr Wide WideOf() {
-  if constexpr (std::is_same_v<T, uint64_t>) return Wide::kUint;
-  else if constexpr (std::is_integral_v<T>) return Wide::kInt;
-  else if constexpr (std::is_same_v<T, Complex64> || std::is_same_v<T, Complex128>) return Wide::kComplex;
-  else return Wide::kDouble;
+  if constexpr (std::is_same_v<T, uint64_t>)
+    return Wide::kUint;
+  else if constexpr (std::is_integral_v<T>)
+    return Wide::kInt;
+  else if constexpr (std::is_same_v<T, Complex64> || std::is_same_v<T, Complex128>)
+    return Wide::kComplex;
+  else
+    return Wide::kDouble;
 }
 Wide WideOf(DataType t) {
   if (t == DT_UINT64) return Wide::kUint;
@@ -55,16 +59,23 @@ void Widen(const void* x, void* y, int64_t n) {
 template <class W, class T>
 T NarrowOne(W v) {
   if constexpr (std::is_same_v<W, Complex128>) {
-    if constexpr (WideOf<T>() == Wide::kComplex) return T(v);
-    else if constexpr (std::is_same_v<T, bool>) return v.real() != 0 || v.imag() != 0;
-    else return NarrowOne<double, T>(v.real());
+    if constexpr (WideOf<T>() == Wide::kComplex)
+      return T(v);
+    else if constexpr (std::is_same_v<T, bool>)
+      return v.real() != 0 || v.imag() != 0;
+    else
+      return NarrowOne<double, T>(v.real());
   } else if constexpr (std::is_same_v<T, bool>) {
     return v != 0;
   } else if constexpr (std::is_same_v<W, double> && std::is_integral_v<T>) {
-    if constexpr (std::is_same_v<T, uint64_t>) return ToUint64(v);
-    else if constexpr (std::is_same_v<T, int64_t>) return ToInt64(v);
-    else if constexpr (std::is_same_v<T, uint32_t>) return ToUint32(v);
-    else return static_cast<T>(ToInt32(v));
+    if constexpr (std::is_same_v<T, uint64_t>)
+      return ToUint64(v);
+    else if constexpr (std::is_same_v<T, int64_t>)
+      return ToInt64(v);
+    else if constexpr (std::is_same_v<T, uint32_t>)
+      return ToUint32(v);
+    else
+      return static_cast<T>(ToInt32(v));
   } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
     // Wide integers and doubles are first rounded to float, as TensorFlow does.
     return T(static_cast<float>(v));
@@ -82,8 +93,8 @@ void Narrow(const void* x, void* y, int64_t n) {
 }
 
 struct Steps {
-  UnaryLoop widen = nullptr;      // into the widest form of the source
-  UnaryLoop narrow[4] = {};       // from each wide form into the destination
+  UnaryLoop widen = nullptr;  // into the widest form of the source
+  UnaryLoop narrow[4] = {};   // from each wide form into the destination
 };
 template <class T>
 Steps StepsOf() {

@@ -72,8 +72,8 @@ struct ApproximateEqual {
   float tolerance;
   explicit ApproximateEqual(const NodeView& node) : tolerance(node.attr<float>("tolerance")) {}
   void operator()(KernelContext& k) const {
-    k.Require(k.shape(0) == k.shape(1), "x and y must be of the same shape. x shape: ", k.shape(0), ". y shape: ",
-              k.shape(1));
+    k.Require(k.shape(0) == k.shape(1), "x and y must be of the same shape. x shape: ", k.shape(0),
+              ". y shape: ", k.shape(1));
     const auto x = k.in<T>(0), y = k.in<T>(1);
     const auto z = k.out<bool>(0, k.shape(0));
     ParallelElements(k, z.size(), 500, [&](int64_t begin, int64_t end) {
@@ -110,8 +110,12 @@ struct CompareAndBitpack {
   }
 };
 
-struct LogicalAnd { bool operator()(bool x, bool y) const { return x & y; } };
-struct LogicalOr { bool operator()(bool x, bool y) const { return x | y; } };
+struct LogicalAnd {
+  bool operator()(bool x, bool y) const { return x & y; }
+};
+struct LogicalOr {
+  bool operator()(bool x, bool y) const { return x | y; }
+};
 
 }  // namespace
 

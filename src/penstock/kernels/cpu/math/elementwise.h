@@ -24,8 +24,8 @@ struct Broadcast {
   static constexpr int kMaxInputs = 4;
   Shape out;
   int inputs = 0;
-  std::vector<int64_t> dims;                 // joined; at least one; the last is the inner loop
-  std::vector<int64_t> strides[kMaxInputs];  // in elements; 0 where stretched
+  std::vector<int64_t> dims;                            // joined; at least one; the last is the inner loop
+  std::vector<int64_t> strides[kMaxInputs];             // in elements; 0 where stretched
   bool Plain(int input) const { return plain[input]; }  // the input is as the output: no stretching at all
   bool plain[kMaxInputs] = {};
 };

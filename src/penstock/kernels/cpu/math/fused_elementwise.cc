@@ -13,9 +13,8 @@ namespace penstock {
 namespace {
 
 constinit BranchTable<2> ways{"fused_elementwise/way", {"tiles", "one by one"}};
-constinit BranchTable<6> arguments{
-    "fused_elementwise/argument",
-    {"part", "full", "broadcast", "one value", "in place", "stretched"}};
+constinit BranchTable<6> arguments{"fused_elementwise/argument",
+                                   {"part", "full", "broadcast", "one value", "in place", "stretched"}};
 
 constinit BranchTable<3> results_of_steps{"fused_elementwise/result", {"new memory", "an argument's memory", "joined"}};
 

@@ -40,8 +40,7 @@ FusedSteps::FusedSteps(const NodeView& node)
   const auto& names = node.attr<std::vector<std::string>>("names");
   const auto& operands = node.attr<std::vector<int64_t>>("operands");
   // Sums are of two; reductions keep the dimension.
-  attrs_ = std::make_unique<AttrMap>(
-      AttrMap{{"T", type_}, {"N", int64_t{2}}, {"Tidx", DT_INT32}, {"keep_dims", true}});
+  attrs_ = std::make_unique<AttrMap>(AttrMap{{"T", type_}, {"N", int64_t{2}}, {"Tidx", DT_INT32}, {"keep_dims", true}});
   types_.assign(4, type_);
   reduction_types_ = {type_, DT_INT32};
   size_t operand = 0;

@@ -52,7 +52,7 @@ class FusedSteps {
     bool is_mean = false;
     ComparedSelectLoop select = nullptr;  // or a choice by a comparison
     int inputs = 0, in[4] = {};           // values
-    int result = -1;             // given out as this, or as one of the values that are joined to it
+    int result = -1;                      // given out as this, or as one of the values that are joined to it
     explicit Step(NodeView view) : view(view) {}
   };
 

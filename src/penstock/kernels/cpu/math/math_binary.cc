@@ -106,7 +106,9 @@ void AddChecked(KernelRegistry& kernels, std::string_view name, Types<Ts...> typ
   kernels.Add<CheckedIntegers<op, Ts...>>(name, types);
 }
 
-struct MulNoNan { template <class T> T operator()(T x, T y) const { return y == T(0) ? T(0) : x * y; } };
+struct MulNoNan {
+  template <class T> T operator()(T x, T y) const { return y == T(0) ? T(0) : x * y; }
+};
 struct DivNoNan {
   static constexpr BinaryOp kLoop = BinaryOp::kDivNoNan;
   using InLoop = Complexes;
@@ -144,10 +146,18 @@ struct Atan2 {
   static constexpr BinaryOp kLoop = BinaryOp::kAtan2;
   using InLoop = RealFloats;
 };
-struct NextAfter { template <class T> T operator()(T x, T y) const { return std::nextafter(x, y); } };
-struct BitwiseAnd { template <class T> T operator()(T x, T y) const { return T(x & y); } };
-struct BitwiseOr { template <class T> T operator()(T x, T y) const { return T(x | y); } };
-struct BitwiseXor { template <class T> T operator()(T x, T y) const { return T(x ^ y); } };
+struct NextAfter {
+  template <class T> T operator()(T x, T y) const { return std::nextafter(x, y); }
+};
+struct BitwiseAnd {
+  template <class T> T operator()(T x, T y) const { return T(x & y); }
+};
+struct BitwiseOr {
+  template <class T> T operator()(T x, T y) const { return T(x | y); }
+};
+struct BitwiseXor {
+  template <class T> T operator()(T x, T y) const { return T(x ^ y); }
+};
 struct LeftShift {
   static constexpr BinaryOp kLoop = BinaryOp::kLeftShift;
   using InLoop = Ints;
@@ -168,8 +178,7 @@ void RegisterMathBinaryKernels(KernelRegistry& kernels) {
   AddChecked<BinaryOp::kTruncateDiv>(kernels, "Div", Ints{});
   AddBinary<Maximum>(kernels, "Maximum", Reals{});
   AddBinary<Minimum>(kernels, "Minimum", Reals{});
-  AddBinary<SquaredDifference>(kernels, "SquaredDifference",
-                               Concat<AllFloats, Types<int32_t, int64_t>>{});
+  AddBinary<SquaredDifference>(kernels, "SquaredDifference", Concat<AllFloats, Types<int32_t, int64_t>>{});
   AddBinary<FloorDiv>(kernels, "FloorDiv", Floats{});
   AddChecked<BinaryOp::kFloorDiv>(kernels, "FloorDiv", Ints{});
   AddBinary<TruncateDiv>(kernels, "TruncateDiv", Floats{});

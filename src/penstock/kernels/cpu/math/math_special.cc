@@ -114,11 +114,21 @@ struct Betainc {
 struct MakeComplex {
   template <class T> std::complex<T> operator()(T re, T im) const { return {re, im}; }
 };
-struct Real { template <class T> auto operator()(T z) const { return z.real(); } };
-struct Imag { template <class T> auto operator()(T z) const { return z.imag(); } };
-struct Angle { template <class T> auto operator()(T z) const { return std::arg(z); } };
-struct ComplexAbs { template <class T> auto operator()(T z) const { return std::abs(z); } };
-struct Conjugate { template <class T> T operator()(T z) const { return std::conj(z); } };
+struct Real {
+  template <class T> auto operator()(T z) const { return z.real(); }
+};
+struct Imag {
+  template <class T> auto operator()(T z) const { return z.imag(); }
+};
+struct Angle {
+  template <class T> auto operator()(T z) const { return std::arg(z); }
+};
+struct ComplexAbs {
+  template <class T> auto operator()(T z) const { return std::abs(z); }
+};
+struct Conjugate {
+  template <class T> T operator()(T z) const { return std::conj(z); }
+};
 
 struct ForwardInput {
   void operator()(KernelContext& k) const { k.Forward(0, 0); }

@@ -205,12 +205,24 @@ struct Atanh {
   using InLoop = RealFloats;
   template <class T> T operator()(T x) const { return std::atanh(x); }
 };
-struct Softsign { template <class T> T operator()(T x) const { return x / (T(1) + std::abs(x)); } };
-struct IsNan { template <class T> bool operator()(T x) const { return std::isnan(x); } };
-struct IsInf { template <class T> bool operator()(T x) const { return std::isinf(x); } };
-struct IsFinite { template <class T> bool operator()(T x) const { return std::isfinite(x); } };
-struct LogicalNot { bool operator()(bool x) const { return !x; } };
-struct Invert { template <class T> T operator()(T x) const { return T(~x); } };
+struct Softsign {
+  template <class T> T operator()(T x) const { return x / (T(1) + std::abs(x)); }
+};
+struct IsNan {
+  template <class T> bool operator()(T x) const { return std::isnan(x); }
+};
+struct IsInf {
+  template <class T> bool operator()(T x) const { return std::isinf(x); }
+};
+struct IsFinite {
+  template <class T> bool operator()(T x) const { return std::isfinite(x); }
+};
+struct LogicalNot {
+  bool operator()(bool x) const { return !x; }
+};
+struct Invert {
+  template <class T> T operator()(T x) const { return T(~x); }
+};
 // Bits are added up in pairs, in fours, in eights...: that works for a vector of numbers at once.
 struct PopulationCount {
   template <class T> uint8_t operator()(T x) const {

@@ -15,9 +15,9 @@ constexpr double kPi = std::numbers::pi;
 constexpr double kEulerGamma = std::numbers::egamma;
 
 // Bernoulli numbers B_2, B_4, ...
-constexpr double kBernoulli[] = {1.0 / 6,         -1.0 / 30,    1.0 / 42,       -1.0 / 30,          5.0 / 66,
-                                 -691.0 / 2730,   7.0 / 6,      -3617.0 / 510,  43867.0 / 798,      -174611.0 / 330,
-                                 854513.0 / 138,  -236364091.0 / 2730};
+constexpr double kBernoulli[] = {1.0 / 6,       -1.0 / 30,       1.0 / 42,       -1.0 / 30,
+                                 5.0 / 66,      -691.0 / 2730,   7.0 / 6,        -3617.0 / 510,
+                                 43867.0 / 798, -174611.0 / 330, 854513.0 / 138, -236364091.0 / 2730};
 
 }  // namespace
 

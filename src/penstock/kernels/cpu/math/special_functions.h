@@ -30,8 +30,8 @@ double BesselY1(double x);
 
 double Igamma(double a, double x, double precision = kForDoubles);   // lower incomplete, regularised
 double Igammac(double a, double x, double precision = kForDoubles);  // upper
-double IgammaGradA(double a, double x);      // of the lower one
-double RandomGammaGrad(double a, double x);  // -(d Igamma / da) / (d Igamma / dx)
+double IgammaGradA(double a, double x);                              // of the lower one
+double RandomGammaGrad(double a, double x);                          // -(d Igamma / da) / (d Igamma / dx)
 double Betainc(double a, double b, double x, double precision = kForDoubles);
 
 }  // namespace penstock::special

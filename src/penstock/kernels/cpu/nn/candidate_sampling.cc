@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "penstock/base/random.h"
 #include "penstock/base/parse_number.h"
+#include "penstock/base/random.h"
 #include "penstock/io/files.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/kernels/cpu/random/draw_below.h"
@@ -47,15 +47,17 @@ class WeightedClasses {
  public:
   int64_t range;
   explicit WeightedClasses(const NodeView& node)
-      : range(node.attr<int64_t>("range_max")), shards_(node.attr<int64_t>("num_shards")),
-        shard_(node.attr<int64_t>("shard")), distortion_(node.attr<float>("distortion")) {
+      : range(node.attr<int64_t>("range_max")),
+        shards_(node.attr<int64_t>("num_shards")),
+        shard_(node.attr<int64_t>("shard")),
+        distortion_(node.attr<float>("distortion")) {
     const auto unigrams = node.attr<std::vector<float>>("unigrams");
     const auto file = node.attr<std::string>("vocab_file");
     KernelContext::Require(!file.empty() || !unigrams.empty(), "Must provide either vocab_file or unigrams.");
     KernelContext::Require(file.empty() || unigrams.empty(), "Must only provide one of vocab_file and unigrams.");
     const int64_t reserved = node.attr<int64_t>("num_reserved_ids");
-    KernelContext::Require(reserved <= kMost && range <= kMost, "num_reserved_ids or range_max is too large: ",
-                           reserved, ", ", range);
+    KernelContext::Require(reserved <= kMost && range <= kMost,
+                           "num_reserved_ids or range_max is too large: ", reserved, ", ", range);
     for (int64_t id = shard_; id < reserved; id += shards_) weights_.push_back(0);
     // Of several shards the others' classes start where this one's reserved ones end, as in TensorFlow.
     int64_t id = static_cast<int64_t>(weights_.size());
@@ -217,9 +219,7 @@ template <class Classes>
 class CandidateSampler final : public SamplerKernel {
  public:
   explicit CandidateSampler(const NodeView& node)
-      : SamplerKernel(node),
-        classes_(node),
-        philox_(node.attr<int64_t>("seed"), node.attr<int64_t>("seed2")) {}
+      : SamplerKernel(node), classes_(node), philox_(node.attr<int64_t>("seed"), node.attr<int64_t>("seed2")) {}
 
   void Run(KernelContext& k) override {
     const std::span<const int64_t> true_classes = TrueClasses(k, classes_.range);

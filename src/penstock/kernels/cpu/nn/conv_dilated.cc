@@ -30,7 +30,7 @@ bool DilatedConvolve(const KernelContext& k, const Convolution& c, const Convolu
   Tensor to = k.Temp(DT_FLOAT, Shape({p.batch * p.OutPixels() * c.out_channels}));
   // fn(image, where its line begins, the line and the first pixel in the whole image) for each line of a plain image;
   // `shift`: of the whole image's pixels.
-  const auto each_line = [&](const int64_t(&size)[3], const int64_t(&shift)[3], int64_t channels, const auto& fn) {
+  const auto each_line = [&](const int64_t (&size)[3], const int64_t (&shift)[3], int64_t channels, const auto& fn) {
     k.Parallel(p.batch * size[0] * size[1], std::max<int64_t>(1, size[2] * channels / 8),
                [&](int64_t begin, int64_t end) {
                  for (int64_t line = begin; line < end; ++line) {
@@ -43,7 +43,7 @@ bool DilatedConvolve(const KernelContext& k, const Convolution& c, const Convolu
                  }
                });
   };
-  const auto inside = [](const int64_t(&size)[3], int64_t i0, int64_t i1) {
+  const auto inside = [](const int64_t (&size)[3], int64_t i0, int64_t i1) {
     return i0 >= 0 && i0 < size[0] && i1 >= 0 && i1 < size[1];
   };
   float *const parts = from.mutable_data<float>(), *const results = to.mutable_data<float>();

@@ -94,8 +94,8 @@ void SumConvolve(const KernelContext& k, const Convolution& c, const float* x, c
   // processors foresee; in its packed form too, so that sums are the same.
   const bool few = rows <= 4 * loops.rows;
   const int64_t deep = few ? 32 : kTileDepth;
-  const bool lies = few && n % width == 0 && filter.out == 1 && filter.in == n &&
-                    (c.w.Taps() == 1 || filter.tap == channels * n);
+  const bool lies =
+      few && n % width == 0 && filter.out == 1 && filter.in == n && (c.w.Taps() == 1 || filter.tap == channels * n);
   const Tensor packed = PackedOrKept(k, held, "tiles", panels * width * depth, rows, lies, [&](float* to) {
     k.Parallel(panels, depth * width / 4, [&](int64_t begin, int64_t end) {
       for (int64_t j = begin; j < end; ++j) {

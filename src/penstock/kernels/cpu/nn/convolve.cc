@@ -94,14 +94,11 @@ void RollUp(const Convolution& c, T* x, int64_t group, int64_t begin, int64_t en
 void RollUpAny(const Convolution& c, DataType type, void* x, int64_t group, int64_t begin, int64_t end,
                const void* columns) {
   switch (type) {
-    case DT_FLOAT:
-      return RollUp(c, static_cast<float*>(x), group, begin, end, static_cast<const float*>(columns));
-    case DT_DOUBLE:
-      return RollUp(c, static_cast<double*>(x), group, begin, end, static_cast<const double*>(columns));
+    case DT_FLOAT: return RollUp(c, static_cast<float*>(x), group, begin, end, static_cast<const float*>(columns));
+    case DT_DOUBLE: return RollUp(c, static_cast<double*>(x), group, begin, end, static_cast<const double*>(columns));
     case DT_INT32:
       return RollUp(c, static_cast<uint32_t*>(x), group, begin, end, static_cast<const uint32_t*>(columns));
-    default:
-      throw Internal("no convolution of ", type);
+    default: throw Internal("no convolution of ", type);
   }
 }
 
@@ -138,14 +135,9 @@ void ApplyTo(const Epilogue& e, T* y, int64_t rows, int64_t n, int64_t stride, i
   for (int64_t r = 0; r < rows; ++r, y += stride) {
     Shift(e, y, n, channel);
     switch (e.activation) {
-      case Epilogue::kNone:
-        break;
-      case Epilogue::kRelu:
-        Rectify(y, n, std::numeric_limits<T>::infinity());
-        break;
-      case Epilogue::kRelu6:
-        Rectify(y, n, 6);
-        break;
+      case Epilogue::kNone: break;
+      case Epilogue::kRelu: Rectify(y, n, std::numeric_limits<T>::infinity()); break;
+      case Epilogue::kRelu6: Rectify(y, n, 6); break;
       case Epilogue::kElu:
         for (int64_t i = 0; i < n; ++i) y[i] = y[i] < 0 ? std::expm1(y[i]) : y[i];
         break;

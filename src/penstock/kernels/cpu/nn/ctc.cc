@@ -115,8 +115,8 @@ class CtcLoss {
       target.push_back(blank);
     }
     const auto needed = static_cast<int64_t>(target.size() / 2);
-    require(ignore_longer_ || needed <= s.length[b], "Not enough time for target transition sequence (required: ",
-            needed, ", available: ", s.length[b], ")", b,
+    require(ignore_longer_ || needed <= s.length[b],
+            "Not enough time for target transition sequence (required: ", needed, ", available: ", s.length[b], ")", b,
             "You can turn this error into a warning by using the flag ignore_longer_outputs_than_inputs");
     return target;
   }

@@ -189,8 +189,8 @@ void DepthwiseForward(const KernelContext& k, DataType type, const Convolution& 
   Forward(k, c, static_cast<const double*>(x), static_cast<const double*>(filter), static_cast<double*>(y), epilogue);
 }
 
-void DepthwiseInputGrad(const KernelContext& k, DataType type, const Convolution& c, const void* filter,
-                        const void* dy, void* dx) {
+void DepthwiseInputGrad(const KernelContext& k, DataType type, const Convolution& c, const void* filter, const void* dy,
+                        void* dx) {
   if (type == DT_FLOAT) {
     return InputGrad(k, c, static_cast<const float*>(filter), static_cast<const float*>(dy), static_cast<float*>(dx));
   }
@@ -200,8 +200,7 @@ void DepthwiseInputGrad(const KernelContext& k, DataType type, const Convolution
 void DepthwiseFilterGrad(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* dy,
                          void* dfilter) {
   if (type == DT_FLOAT) {
-    return FilterGrad(k, c, static_cast<const float*>(x), static_cast<const float*>(dy),
-                      static_cast<float*>(dfilter));
+    return FilterGrad(k, c, static_cast<const float*>(x), static_cast<const float*>(dy), static_cast<float*>(dfilter));
   }
   FilterGrad(k, c, static_cast<const double*>(x), static_cast<const double*>(dy), static_cast<double*>(dfilter));
 }

@@ -11,8 +11,8 @@ inline constexpr int64_t kMostRepeats = 8;
 
 void DepthwiseForward(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* filter,
                       void* y, const Epilogue& epilogue);
-void DepthwiseInputGrad(const KernelContext& k, DataType type, const Convolution& c, const void* filter,
-                        const void* dy, void* dx);
+void DepthwiseInputGrad(const KernelContext& k, DataType type, const Convolution& c, const void* filter, const void* dy,
+                        void* dx);
 void DepthwiseFilterGrad(const KernelContext& k, DataType type, const Convolution& c, const void* x, const void* dy,
                          void* dfilter);
 

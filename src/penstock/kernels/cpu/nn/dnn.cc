@@ -281,8 +281,8 @@ Grid CutProduct(double flops, int64_t m, int64_t n) {
     if (wanted % down) continue;
     const int64_t across = wanted / down;
     // What is copied; a piece narrower than a tile wastes the rest of it.
-    const double cost = static_cast<double>(across * down) *
-                        static_cast<double>(PieceLength(m, down) + PieceLength(n, across));
+    const double cost =
+        static_cast<double>(across * down) * static_cast<double>(PieceLength(m, down) + PieceLength(n, across));
     if (least == 0 || cost < least) best = {down, across}, least = cost;
   }
   return best;

@@ -103,8 +103,7 @@ class FractionalPool {
             }
           }
           if (kMax) continue;
-          const auto count =
-              static_cast<T>((vertical.end - vertical.begin) * (horizontal.end - horizontal.begin));
+          const auto count = static_cast<T>((vertical.end - vertical.begin) * (horizontal.end - horizontal.begin));
           for (int64_t d = 0; d < n; ++d) to[d] /= count;
         }
       }
@@ -128,8 +127,8 @@ std::span<const int64_t> CheckRegions(KernelContext& k, int i, int64_t out, int6
   k.Require(static_cast<int64_t>(sums.size()) == out + 1, "pooling sequence must have ", out + 1, " elements, but has ",
             sums.size());
   for (size_t j = 0; j < sums.size(); ++j) {
-    k.Require(sums[j] >= 0 && sums[j] <= in && (j == 0 || sums[j] > sums[j - 1]), "pooling sequence is invalid: ",
-              sums[j], " at ", j, " for a dimension of ", in);
+    k.Require(sums[j] >= 0 && sums[j] <= in && (j == 0 || sums[j] > sums[j - 1]),
+              "pooling sequence is invalid: ", sums[j], " at ", j, " for a dimension of ", in);
   }
   return sums;
 }

@@ -25,8 +25,8 @@ struct IsotonicRegression {
         runs.clear();
         for (int64_t i = row * n; i < (row + 1) * n; ++i) {
           Run run{static_cast<double>(x[i]), 1};
-          while (!runs.empty() && runs.back().sum * static_cast<double>(run.count) <
-                                      run.sum * static_cast<double>(runs.back().count)) {
+          while (!runs.empty() &&
+                 runs.back().sum * static_cast<double>(run.count) < run.sum * static_cast<double>(runs.back().count)) {
             run = {runs.back().sum + run.sum, runs.back().count + run.count};
             runs.pop_back();
           }

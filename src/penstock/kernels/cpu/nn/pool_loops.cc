@@ -67,45 +67,46 @@ namespace {
 template <class C>
 void MaxPoolOfFewChannels(const KernelContext& k, const Windows& w, const C* x, C* y) {
   const int64_t n = w.channels, line = w.in[2] * n;
-  const C none = std::numeric_limits<C>::has_infinity ? -std::numeric_limits<C>::infinity()
-                                                      : std::numeric_limits<C>::lowest();
-  k.Parallel(
-      w.batch * w.out[0] * w.out[1],
-      std::max<int64_t>(1, (line * w.filter[0] * w.filter[1] + w.out[2] * n * w.filter[2] * 4) / 8),
-      [&](int64_t begin, int64_t end) {
-        std::vector<const C*> lines;
-        std::vector<C> largest(line);
-        for (int64_t row = begin; row < end; ++row) {
-          const int64_t o1 = row % w.out[1], o0 = row / w.out[1] % w.out[0], b = row / w.out[1] / w.out[0];
-          const Range r0 = Inside(w, 0, o0), r1 = Inside(w, 1, o1);
-          lines.clear();
-          for (int64_t a = r0.first; a < r0.last; ++a) {
-            const int64_t i0 = o0 * w.stride[0] - w.pad[0] + a * w.dilation[0];
-            for (int64_t c = r1.first; c < r1.last; ++c) {
-              const int64_t i1 = o1 * w.stride[1] - w.pad[1] + c * w.dilation[1];
-              lines.push_back(x + ((b * w.in[0] + i0) * w.in[1] + i1) * line);
-            }
-          }
-          C* const to = y + row * w.out[2] * n;
-          std::fill_n(to, w.out[2] * n, lines.empty() ? std::numeric_limits<C>::lowest() : none);
-          if (lines.empty()) continue;
-          MaxOf(lines, line, largest.data());
-          const C* const from = largest.data();
-          for (int64_t t = 0; t < w.filter[2] && w.stride[2] == 1; ++t) {
-            const auto [first, last, shift] = Shifted(w, t);
-            if (first < last) MaxOf({to + first * n, from + (first + shift) * n}, (last - first) * n, to + first * n);
-          }
-          for (int64_t o2 = 0; o2 < w.out[2]; ++o2) {
-            const Range r2 = Inside(w, 2, o2);
-            C* const pixel = to + o2 * n;
-            if (r2.first == r2.last) std::fill_n(pixel, n, std::numeric_limits<C>::lowest());
-            for (int64_t t = r2.first; t < r2.last && w.stride[2] != 1; ++t) {
-              const C* const seen = from + (o2 * w.stride[2] - w.pad[2] + t * w.dilation[2]) * n;
-              for (int64_t i = 0; i < n; ++i) pixel[i] = seen[i] > pixel[i] || seen[i] != seen[i] ? seen[i] : pixel[i];
-            }
-          }
-        }
-      });
+  const C none =
+      std::numeric_limits<C>::has_infinity ? -std::numeric_limits<C>::infinity() : std::numeric_limits<C>::lowest();
+  k.Parallel(w.batch * w.out[0] * w.out[1],
+             std::max<int64_t>(1, (line * w.filter[0] * w.filter[1] + w.out[2] * n * w.filter[2] * 4) / 8),
+             [&](int64_t begin, int64_t end) {
+               std::vector<const C*> lines;
+               std::vector<C> largest(line);
+               for (int64_t row = begin; row < end; ++row) {
+                 const int64_t o1 = row % w.out[1], o0 = row / w.out[1] % w.out[0], b = row / w.out[1] / w.out[0];
+                 const Range r0 = Inside(w, 0, o0), r1 = Inside(w, 1, o1);
+                 lines.clear();
+                 for (int64_t a = r0.first; a < r0.last; ++a) {
+                   const int64_t i0 = o0 * w.stride[0] - w.pad[0] + a * w.dilation[0];
+                   for (int64_t c = r1.first; c < r1.last; ++c) {
+                     const int64_t i1 = o1 * w.stride[1] - w.pad[1] + c * w.dilation[1];
+                     lines.push_back(x + ((b * w.in[0] + i0) * w.in[1] + i1) * line);
+                   }
+                 }
+                 C* const to = y + row * w.out[2] * n;
+                 std::fill_n(to, w.out[2] * n, lines.empty() ? std::numeric_limits<C>::lowest() : none);
+                 if (lines.empty()) continue;
+                 MaxOf(lines, line, largest.data());
+                 const C* const from = largest.data();
+                 for (int64_t t = 0; t < w.filter[2] && w.stride[2] == 1; ++t) {
+                   const auto [first, last, shift] = Shifted(w, t);
+                   if (first < last)
+                     MaxOf({to + first * n, from + (first + shift) * n}, (last - first) * n, to + first * n);
+                 }
+                 for (int64_t o2 = 0; o2 < w.out[2]; ++o2) {
+                   const Range r2 = Inside(w, 2, o2);
+                   C* const pixel = to + o2 * n;
+                   if (r2.first == r2.last) std::fill_n(pixel, n, std::numeric_limits<C>::lowest());
+                   for (int64_t t = r2.first; t < r2.last && w.stride[2] != 1; ++t) {
+                     const C* const seen = from + (o2 * w.stride[2] - w.pad[2] + t * w.dilation[2]) * n;
+                     for (int64_t i = 0; i < n; ++i)
+                       pixel[i] = seen[i] > pixel[i] || seen[i] != seen[i] ? seen[i] : pixel[i];
+                   }
+                 }
+               }
+             });
 }
 
 }  // namespace
@@ -330,8 +331,10 @@ void MaxPool3DGradient(const KernelContext& k, const Windows& w, const float* x,
   template void MaxPool<C>(const KernelContext&, const Windows&, const C*, C*); \
   template void MaxPoolGradient<C>(const KernelContext&, const Windows&, const C*, const C*, C*);
 PENSTOCK_POOL(float)
+// clang-format off
 PENSTOCK_POOL(double) PENSTOCK_POOL(int8_t) PENSTOCK_POOL(int16_t) PENSTOCK_POOL(int32_t) PENSTOCK_POOL(int64_t)
     PENSTOCK_POOL(uint8_t) PENSTOCK_POOL(uint16_t) PENSTOCK_POOL(uint32_t) PENSTOCK_POOL(uint64_t)
+// clang-format on
 #undef PENSTOCK_POOL
         template void AvgPool<float>(const KernelContext&, const Windows&, const float*, float*);
 template void AvgPool<double>(const KernelContext&, const Windows&, const double*, double*);

@@ -55,8 +55,8 @@ dnnl::primitive_attr Attr() {
 
 // Of all caches of plans; held during fork, so that it is free in the child.
 std::mutex g_plans_mutex;
-[[maybe_unused]] const int g_held_during_fork = pthread_atfork(
-    [] { g_plans_mutex.lock(); }, [] { g_plans_mutex.unlock(); }, [] { g_plans_mutex.unlock(); });
+[[maybe_unused]] const int g_held_during_fork =
+    pthread_atfork([] { g_plans_mutex.lock(); }, [] { g_plans_mutex.unlock(); }, [] { g_plans_mutex.unlock(); });
 
 // The most recently used plans, found by the bytes of what they were made for.
 template <class Plan>

@@ -52,8 +52,9 @@ struct QuantizedAdd {
   void operator()(KernelContext& k) const {
     const auto range_x = ProperRange(k, 2, 3), range_y = ProperRange(k, 4, 5);
     // Symmetric around zero, and wide enough for sums of sums.
-    const float largest = std::max(std::abs(std::min(range_x.min, range_y.min)),
-                                   std::abs(std::max(range_x.max, range_y.max))) * (1 << 14);
+    const float largest =
+        std::max(std::abs(std::min(range_x.min, range_y.min)), std::abs(std::max(range_x.max, range_y.max))) *
+        (1 << 14);
     const Quantization<QInt32> total{-largest, largest};
     int32_t of_x[256], of_y[256];
     const bool one_x = k.input(0).num_elements() == 1;
@@ -89,9 +90,10 @@ class QuantizedInstanceNorm {
   explicit QuantizedInstanceNorm(const NodeView& node)
       : given_(node.attr<bool>("output_range_given")),
         range_{node.attr<float>("given_y_min"), node.attr<float>("given_y_max")},
-        epsilon_(node.attr<float>("variance_epsilon")), least_(node.attr<float>("min_separation")) {
-    KernelContext::Require(!given_ || range_.min < range_.max, "given_y_min must be less than given_y_max : ",
-                           range_.min, " >= ", range_.max);
+        epsilon_(node.attr<float>("variance_epsilon")),
+        least_(node.attr<float>("min_separation")) {
+    KernelContext::Require(!given_ || range_.min < range_.max,
+                           "given_y_min must be less than given_y_max : ", range_.min, " >= ", range_.max);
   }
   void operator()(KernelContext& k) const {
     const auto in = RangeInput<QUInt8>(k, 1, 2);
@@ -177,8 +179,8 @@ class QuantizedBatchNorm {
     for (size_t i = 0; i < x.size(); ++i) {
       const size_t c = i % channels;
       // The product wraps around, as TensorFlow's does.
-      const auto product = static_cast<int32_t>(static_cast<uint32_t>(levels[x[i].value]) *
-                                                static_cast<uint32_t>(scales[c]));
+      const auto product =
+          static_cast<int32_t>(static_cast<uint32_t>(levels[x[i].value]) * static_cast<uint32_t>(scales[c]));
       y[i].value = WrappingSum(product / one, offsets[c]);
     }
     RangeOutput(k, 1, space.min, space.max);
@@ -194,7 +196,8 @@ template <class Q>
 class QuantizedConcat {
  public:
   explicit QuantizedConcat(const NodeView& node)
-      : n_(static_cast<int>(node.attr<int64_t>("N"))), axis_(node.op().name == "QuantizedConcat" ? 0 : n_),
+      : n_(static_cast<int>(node.attr<int64_t>("N"))),
+        axis_(node.op().name == "QuantizedConcat" ? 0 : n_),
         first_(axis_ == 0 ? 1 : 0) {}
   void operator()(KernelContext& k) const {
     const Shape& shape = k.shape(first_);
@@ -256,12 +259,17 @@ class QuantizedConcat {
 }  // namespace
 
 void RegisterQuantizedMathKernels(KernelRegistry& kernels) {
-  kernels.Add<QuantizedAdd>("QuantizedAdd").Only("T1", {DT_QUINT8}).Only("T2", {DT_QUINT8})
+  kernels.Add<QuantizedAdd>("QuantizedAdd")
+      .Only("T1", {DT_QUINT8})
+      .Only("T2", {DT_QUINT8})
       .Only("Toutput", {DT_QINT32});
-  kernels.Add<QuantizedMul>("QuantizedMul").Only("T1", {DT_QUINT8}).Only("T2", {DT_QUINT8})
+  kernels.Add<QuantizedMul>("QuantizedMul")
+      .Only("T1", {DT_QUINT8})
+      .Only("T2", {DT_QUINT8})
       .Only("Toutput", {DT_QINT32});
   kernels.Add<QuantizedInstanceNorm>("QuantizedInstanceNorm").Only("T", {DT_QUINT8});
-  kernels.Add<QuantizedBatchNorm>("QuantizedBatchNormWithGlobalNormalization").Only("Tinput", {DT_QUINT8})
+  kernels.Add<QuantizedBatchNorm>("QuantizedBatchNormWithGlobalNormalization")
+      .Only("Tinput", {DT_QUINT8})
       .Only("out_type", {DT_QINT32});
   kernels.Add<QuantizedConcat>("QuantizedConcat", Types<QUInt8, QInt32>{}).HostInput(0);
   kernels.Add<QuantizedConcat>("QuantizedConcatV2", Types<QUInt8, QInt8, QInt32>{});

@@ -150,8 +150,8 @@ double FewSuccesses(double count, double probability, Philox philox) {
 
 // What Stirling's formula leaves out of log(k!).
 double StirlingTail(double k) {
-  static constexpr double kTails[] = {0.0810614667953272,  0.0413406959554092,  0.0276779256849983, 0.02079067210376509,
-                                      0.0166446911898211,  0.0138761288230707,  0.0118967099458917, 0.0104112652619720,
+  static constexpr double kTails[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
+                                      0.0166446911898211,  0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
                                       0.00925546218271273, 0.00833056343336287};
   if (k <= 9) return kTails[static_cast<int>(k)];
   const double square = (k + 1) * (k + 1);
@@ -186,9 +186,9 @@ double BinomialSample(const BinomialParameters::Batch& batch, const Philox& star
   if (batch.count <= 0 || batch.probability <= 0) return batch.failures && batch.count > 0 ? batch.count : 0;
   if (!std::isfinite(batch.count) || std::isnan(batch.probability)) return nan;
   binomial_ways.Enter(batch.many ? 1 : 0);
-  const double sample =
-      batch.many ? ManySuccesses(batch.count, batch.probability, Skipped(start, kReservedPerOutput * number))
-                 : FewSuccesses(batch.count, batch.probability, Skipped(start, kReservedForFew * number));
+  const double sample = batch.many
+                            ? ManySuccesses(batch.count, batch.probability, Skipped(start, kReservedPerOutput * number))
+                            : FewSuccesses(batch.count, batch.probability, Skipped(start, kReservedForFew * number));
   return batch.failures ? batch.count - sample : sample;
 }
 
@@ -209,35 +209,24 @@ void FillBatches(const Broadcast& plan, const Tensor& counts, const Tensor& prob
 
 double ValueAt(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
-    case DT_HALF:
-      return t.data<Half>()[i];
-    case DT_BFLOAT16:
-      return t.data<BFloat16>()[i];
-    case DT_FLOAT:
-      return t.data<float>()[i];
-    case DT_DOUBLE:
-      return t.data<double>()[i];
-    case DT_INT32:
-      return t.data<int32_t>()[i];
-    default:
-      return static_cast<double>(t.data<int64_t>()[i]);
+    case DT_HALF: return t.data<Half>()[i];
+    case DT_BFLOAT16: return t.data<BFloat16>()[i];
+    case DT_FLOAT: return t.data<float>()[i];
+    case DT_DOUBLE: return t.data<double>()[i];
+    case DT_INT32: return t.data<int32_t>()[i];
+    default: return static_cast<double>(t.data<int64_t>()[i]);
   }
 }
 
 // The largest value of the type, as a double.
 double Largest(DataType dtype) {
   switch (dtype) {
-    case DT_HALF:
-      return 65504;
+    case DT_HALF: return 65504;
     case DT_BFLOAT16:
-    case DT_FLOAT:
-      return std::numeric_limits<float>::max();
-    case DT_DOUBLE:
-      return std::numeric_limits<double>::max();
-    case DT_INT32:
-      return std::numeric_limits<int32_t>::max();
-    default:
-      return 9223372036854774784.0;  // the largest double that an int64 holds
+    case DT_FLOAT: return std::numeric_limits<float>::max();
+    case DT_DOUBLE: return std::numeric_limits<double>::max();
+    case DT_INT32: return std::numeric_limits<int32_t>::max();
+    default: return 9223372036854774784.0;  // the largest double that an int64 holds
   }
 }
 
@@ -248,23 +237,12 @@ I ToInt(double v) {
 
 void SetValue(Tensor* t, int64_t i, double v) {
   switch (t->dtype()) {
-    case DT_HALF:
-      t->mutable_data<Half>()[i] = Half(v);
-      return;
-    case DT_BFLOAT16:
-      t->mutable_data<BFloat16>()[i] = BFloat16(v);
-      return;
-    case DT_FLOAT:
-      t->mutable_data<float>()[i] = static_cast<float>(v);
-      return;
-    case DT_DOUBLE:
-      t->mutable_data<double>()[i] = v;
-      return;
-    case DT_INT32:
-      t->mutable_data<int32_t>()[i] = ToInt<int32_t>(v);
-      return;
-    default:
-      t->mutable_data<int64_t>()[i] = ToInt<int64_t>(v);
+    case DT_HALF: t->mutable_data<Half>()[i] = Half(v); return;
+    case DT_BFLOAT16: t->mutable_data<BFloat16>()[i] = BFloat16(v); return;
+    case DT_FLOAT: t->mutable_data<float>()[i] = static_cast<float>(v); return;
+    case DT_DOUBLE: t->mutable_data<double>()[i] = v; return;
+    case DT_INT32: t->mutable_data<int32_t>()[i] = ToInt<int32_t>(v); return;
+    default: t->mutable_data<int64_t>()[i] = ToInt<int64_t>(v);
   }
 }
 
@@ -298,16 +276,11 @@ uint64_t ClassesReserve(int64_t rows, int64_t num_samples) {
 
 void SampleClasses(KernelContext& k, const Tensor& logits, int64_t num_samples, const Philox& start) {
   switch (logits.dtype()) {
-    case DT_HALF:
-      return ClassesOf<Half>(k, logits, num_samples, start);
-    case DT_BFLOAT16:
-      return ClassesOf<BFloat16>(k, logits, num_samples, start);
-    case DT_FLOAT:
-      return ClassesOf<float>(k, logits, num_samples, start);
-    case DT_DOUBLE:
-      return ClassesOf<double>(k, logits, num_samples, start);
-    default:
-      throw Unimplemented("drawing classes by logits of type ", logits.dtype());
+    case DT_HALF: return ClassesOf<Half>(k, logits, num_samples, start);
+    case DT_BFLOAT16: return ClassesOf<BFloat16>(k, logits, num_samples, start);
+    case DT_FLOAT: return ClassesOf<float>(k, logits, num_samples, start);
+    case DT_DOUBLE: return ClassesOf<double>(k, logits, num_samples, start);
+    default: throw Unimplemented("drawing classes by logits of type ", logits.dtype());
   }
 }
 
@@ -395,11 +368,10 @@ BinomialParameters::BinomialParameters(const KernelContext& k, int wanted, int f
 void SampleBinomial(KernelContext& k, const BinomialParameters& parameters, const Philox& start, Tensor* out) {
   const bool whole = IsInteger(out->dtype());
   const double most = Largest(out->dtype());
-  ForEachSample(k, static_cast<int64_t>(parameters.batches.size()), parameters.samples, out,
-                [&](int64_t p, int64_t i) {
-                  const double sample = BinomialSample(parameters.batches[p], start, i);
-                  return whole && sample > most ? most : sample;
-                });
+  ForEachSample(k, static_cast<int64_t>(parameters.batches.size()), parameters.samples, out, [&](int64_t p, int64_t i) {
+    const double sample = BinomialSample(parameters.batches[p], start, i);
+    return whole && sample > most ? most : sample;
+  });
 }
 
 void RequirePhilox(int64_t algorithm) {

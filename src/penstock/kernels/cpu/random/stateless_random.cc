@@ -110,9 +110,12 @@ class IndexShuffle {
     k.Require(index.rank() <= 1, "Index must be a scalar or vector.");
     k.Require(max_index.rank() <= 1, "max_index must be a scalar or vector.");
     int64_t n = 1;
-    if (index.rank() == 1) n = index.dim(0);
-    else if (max_index.rank() == 1) n = max_index.dim(0);
-    else if (seed.rank() == 2) n = seed.dim(0);
+    if (index.rank() == 1)
+      n = index.dim(0);
+    else if (max_index.rank() == 1)
+      n = max_index.dim(0);
+    else if (seed.rank() == 2)
+      n = seed.dim(0);
     k.Require(max_index.rank() == 0 || max_index.dim(0) == n, "max_index must be a scalar or a vector of size [", n,
               "] but got ", max_index.shape(), ".");
     k.Require((seed.rank() == 1 && seed.dim(0) == 3) || (seed.rank() == 2 && seed.dim(0) == n && seed.dim(1) == 3),
@@ -202,9 +205,11 @@ void RegisterStatelessRandomKernels(KernelRegistry& kernels) {
   kernels.Add<Binomial>("StatelessRandomBinomial", Types<Half, float, double>{}).HostInput(0).HostInput(1);
   using PoissonTypes = Types<Half, float, double, int32_t, int64_t>;
   kernels.Add<Samples<random::SamplePoisson, BySeed>>("StatelessRandomPoisson", PoissonTypes{}, "dtype")
-      .HostInput(0).HostInput(1);
+      .HostInput(0)
+      .HostInput(1);
   kernels.Add<Samples<random::SampleGamma, BySeed>>("StatelessRandomGammaV2", Floats{}, "dtype")
-      .HostInput(0).HostInput(1);
+      .HostInput(0)
+      .HostInput(1);
   kernels.Add<Samples<random::SampleGamma, ByKey>>("StatelessRandomGammaV3", Floats{}, "dtype").HostInput(0);
   kernels.Add<GetKeyCounter>("StatelessRandomGetKeyCounter");
   kernels.Add<GetKeyCounter>("StatelessRandomGetKeyCounterAlg");

@@ -48,9 +48,15 @@ class Truncated {
  private:
   static bool Finite(T v) { return std::isfinite(static_cast<double>(v)); }
   // half is rounded after each operation, as in TensorFlow.
-  static T Exp(T v) { return Rounded(v, [](auto x) { return std::exp(x); }); }
-  static T Log(T v) { return Rounded(v, [](auto x) { return std::log(x); }); }
-  static T Sqrt(T v) { return Rounded(v, [](auto x) { return std::sqrt(x); }); }
+  static T Exp(T v) {
+    return Rounded(v, [](auto x) { return std::exp(x); });
+  }
+  static T Log(T v) {
+    return Rounded(v, [](auto x) { return std::log(x); });
+  }
+  static T Sqrt(T v) {
+    return Rounded(v, [](auto x) { return std::sqrt(x); });
+  }
   template <class F>
   static T Rounded(T v, F f) {
     if constexpr (std::is_same_v<T, double>) {
@@ -129,22 +135,22 @@ class ParameterizedTruncatedNormal : public Kernel {
     static constexpr const char* kNames[] = {"means", "stddevs", "minvals", "maxvals"};
     bool alike = true;
     for (int i = 1; i <= 4; ++i) {
-      k.Require(k.shape(i).rank() <= 1, "Input ", kNames[i - 1], " should be a scalar or vector, got shape: ",
-                k.shape(i));
+      k.Require(k.shape(i).rank() <= 1, "Input ", kNames[i - 1],
+                " should be a scalar or vector, got shape: ", k.shape(i));
       // Bounds in vectors of one element are taken batch by batch, as in TensorFlow.
       alike &= k.shape(i).rank() == 0 || (i <= 2 && k.shape(i)[0] == 1);
     }
     for (int i = 1; i <= 4; ++i) {
       const int64_t n = k.input(i).num_elements();
-      k.Require(n == 1 || n == shape[0], "Input ", kNames[i - 1], " should have length 1 or shape[0], got shape: ",
-                k.shape(i));
+      k.Require(n == 1 || n == shape[0], "Input ", kNames[i - 1],
+                " should have length 1 or shape[0], got shape: ", k.shape(i));
     }
     const auto out = k.out<T>(0, shape);
     const auto size = static_cast<int64_t>(out.size());
     if (size == 0) return;
     const int64_t piece = alike ? kPieceOfOne : size / shape[0], batches = (size + piece - 1) / piece;
-    const Philox start = philox_.Reserve(static_cast<uint64_t>(batches) * 2 * kMostTries *
-                                         static_cast<uint64_t>(piece + 3) / 4);
+    const Philox start =
+        philox_.Reserve(static_cast<uint64_t>(batches) * 2 * kMostTries * static_cast<uint64_t>(piece + 3) / 4);
     const auto parameter = [&](int i, int64_t batch) {
       return k.input(i).template data<T>()[k.input(i).num_elements() == 1 ? 0 : batch];
     };
@@ -214,7 +220,8 @@ void RegisterTruncatedNormalKernels(KernelRegistry& kernels) {
   kernels.Add<ParameterizedTruncatedNormal>("ParameterizedTruncatedNormal", Types<Half, float, double>{}, "dtype")
       .HostInput(0);
   kernels.Add<StatelessTruncatedNormal>("StatelessParameterizedTruncatedNormal", Types<Half, float, double>{}, "dtype")
-      .HostInput(0).HostInput(1);
+      .HostInput(0)
+      .HostInput(1);
 }
 
 }  // namespace penstock

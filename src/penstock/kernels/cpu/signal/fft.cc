@@ -6,8 +6,8 @@
 #include <mutex>
 #include <numbers>
 
-#include "penstock/base/fork.h"
 #include "penstock/base/branches.h"
+#include "penstock/base/fork.h"
 
 namespace penstock {
 namespace {

@@ -86,8 +86,8 @@ void CheckSplits(KernelContext& k, const Tensor& splits, int64_t end) {
   for (int64_t i = 1; i < n; ++i) {
     k.Require(splits.IntAt(i - 1) <= splits.IntAt(i), "Ragged splits must be sorted");
   }
-  k.Require(splits.IntAt(n - 1) == end, "Last value of ragged splits must be the number of values, ", end,
-            ", but is ", splits.IntAt(n - 1));
+  k.Require(splits.IntAt(n - 1) == end, "Last value of ragged splits must be the number of values, ", end, ", but is ",
+            splits.IntAt(n - 1));
 }
 
 struct RaggedTensorToVariant {
@@ -132,8 +132,8 @@ std::vector<const RaggedTensorVariant*> Encoded(KernelContext& k, DataType dtype
   for (const Variant& variant : k.in<Variant>(0)) {
     const auto* ragged = variant.as<RaggedTensorVariant>();
     k.Require(ragged, "Input Variant element at index ", found.size(), " doesn't hold a RaggedTensorVariant");
-    k.Require(ragged->values.dtype() == dtype, "Expected values Tensor dtype: ", dtype, ", found: ",
-              ragged->values.dtype());
+    k.Require(ragged->values.dtype() == dtype, "Expected values Tensor dtype: ", dtype,
+              ", found: ", ragged->values.dtype());
     found.push_back(ragged);
   }
   return found;
@@ -177,11 +177,14 @@ struct RaggedTensorFromVariant {
   void operator()(KernelContext& k) const {
     const Shape& outer = k.shape(0);
     const int64_t rank = input_rank >= 0 ? input_rank : output_rank - outer.rank();
-    k.Require(rank >= 0, "Inferred input_ragged_rank (output_ragged_rank - encoded_variant.dims()) must be >= 0, found "
-              "output_ragged_rank: ", output_rank, ", encoded_variant.dims(): ", outer.rank());
-    k.Require(output_rank == rank + outer.rank(), "output_ragged_rank must be equal to input_ragged_rank + "
-              "encoded_ragged.dims(); output_ragged_rank: ", output_rank, ", input_ragged_rank: ", rank,
-              ", encoded_ragged.dims(): ", outer.rank());
+    k.Require(rank >= 0,
+              "Inferred input_ragged_rank (output_ragged_rank - encoded_variant.dims()) must be >= 0, found "
+              "output_ragged_rank: ",
+              output_rank, ", encoded_variant.dims(): ", outer.rank());
+    k.Require(output_rank == rank + outer.rank(),
+              "output_ragged_rank must be equal to input_ragged_rank + "
+              "encoded_ragged.dims(); output_ragged_rank: ",
+              output_rank, ", input_ragged_rank: ", rank, ", encoded_ragged.dims(): ", outer.rank());
     const auto all = Encoded(k, dtype);
     for (const auto* ragged : all) {
       k.Require(static_cast<int64_t>(ragged->splits.size()) == rank,

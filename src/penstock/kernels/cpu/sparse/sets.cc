@@ -110,18 +110,10 @@ class SetOperation {
     Values values;
     const auto to = std::back_inserter(values);
     switch (operation_) {
-      case kAMinusB:
-        std::set_difference(a.begin(), a.end(), b.begin(), b.end(), to);
-        break;
-      case kBMinusA:
-        std::set_difference(b.begin(), b.end(), a.begin(), a.end(), to);
-        break;
-      case kIntersection:
-        std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), to);
-        break;
-      case kUnion:
-        std::set_union(a.begin(), a.end(), b.begin(), b.end(), to);
-        break;
+      case kAMinusB: std::set_difference(a.begin(), a.end(), b.begin(), b.end(), to); break;
+      case kBMinusA: std::set_difference(b.begin(), b.end(), a.begin(), a.end(), to); break;
+      case kIntersection: std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), to); break;
+      case kUnion: std::set_union(a.begin(), a.end(), b.begin(), b.end(), to); break;
     }
     return values;
   }

@@ -362,8 +362,8 @@ struct SparseFillEmptyRows {
     const SparseInput in(k, 0, false);
     k.Require(in.rank >= 1, "Dense shape cannot be empty.");
     const int64_t rows = in.shape[0];
-    k.Require(rows > 0 || in.entries == 0, "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = ",
-              in.entries);
+    k.Require(rows > 0 || in.entries == 0,
+              "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = ", in.entries);
     FillEmptyRows(k, in.indices, in.entries, in.rank, rows, *in.values, {in.rank});
   }
 };

@@ -283,20 +283,13 @@ struct SparseAdd {
   }
   static double Threshold(const Tensor& t) {
     switch (t.dtype()) {
-      case DT_FLOAT:
-        return *t.data<float>();
-      case DT_DOUBLE:
-        return *t.data<double>();
-      case DT_INT8:
-        return *t.data<int8_t>();
-      case DT_INT16:
-        return *t.data<int16_t>();
-      case DT_INT32:
-        return *t.data<int32_t>();
-      case DT_INT64:
-        return static_cast<double>(*t.data<int64_t>());
-      default:
-        throw Unimplemented("a threshold of type ", t.dtype());
+      case DT_FLOAT: return *t.data<float>();
+      case DT_DOUBLE: return *t.data<double>();
+      case DT_INT8: return *t.data<int8_t>();
+      case DT_INT16: return *t.data<int16_t>();
+      case DT_INT32: return *t.data<int32_t>();
+      case DT_INT64: return static_cast<double>(*t.data<int64_t>());
+      default: throw Unimplemented("a threshold of type ", t.dtype());
     }
   }
 };

@@ -174,22 +174,17 @@ class Scatter final : public ScatterKernel {
       }
     }
     switch (change_) {
-      case Change::kAdd:
-        return Loop(k, places, var, from, [](T a, T b) { return WrapAdd(a, b); });
-      case Change::kSub:
-        return Loop(k, places, var, from, [](T a, T b) { return WrapSub(a, b); });
-      case Change::kMul:
-        return Loop(k, places, var, from, [](T a, T b) { return WrapMul(a, b); });
-      case Change::kDiv:
-        return Loop(k, places, var, from, [](T a, T b) { return Divide(a, b); });
+      case Change::kAdd: return Loop(k, places, var, from, [](T a, T b) { return WrapAdd(a, b); });
+      case Change::kSub: return Loop(k, places, var, from, [](T a, T b) { return WrapSub(a, b); });
+      case Change::kMul: return Loop(k, places, var, from, [](T a, T b) { return WrapMul(a, b); });
+      case Change::kDiv: return Loop(k, places, var, from, [](T a, T b) { return Divide(a, b); });
       case Change::kMin:
         if constexpr (!kIsComplex<T>) return Loop(k, places, var, from, [](T a, T b) { return b < a ? b : a; });
         break;
       case Change::kMax:
         if constexpr (!kIsComplex<T>) return Loop(k, places, var, from, [](T a, T b) { return a < b ? b : a; });
         break;
-      case Change::kUpdate:
-        break;
+      case Change::kUpdate: break;
     }
     throw Unimplemented(k.node().op().name, " is not there for ", updates.dtype());
   }

@@ -93,8 +93,8 @@ struct Assign {
     if (validate_shape) {
       const PartialShape expected = slot.value.initialized() ? PartialShape(slot.value.shape()) : slot.shape;
       k.Require(expected.IsCompatibleWith(value.shape()),
-                "Assign requires shapes of both tensors to match. lhs shape= ", expected, " rhs shape= ",
-                value.shape());
+                "Assign requires shapes of both tensors to match. lhs shape= ", expected,
+                " rhs shape= ", value.shape());
     }
     StoreValue(k, slot, 1);
     k.SetRef(0, k.ref_ptr(0));

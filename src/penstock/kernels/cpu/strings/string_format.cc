@@ -47,20 +47,13 @@ std::string Quoted(std::string_view s) {
 
 std::string ElementText(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
-    case DT_FLOAT:
-      return ShortNumber(t.data<float>()[i], 6, 9);
-    case DT_HALF:
-      return ShortNumber(static_cast<float>(t.data<Half>()[i]), 6, 9);
-    case DT_BFLOAT16:
-      return ShortNumber(static_cast<float>(t.data<BFloat16>()[i]), 6, 9);
-    case DT_DOUBLE:
-      return ShortNumber(t.data<double>()[i], 15, 17);
-    case DT_BOOL:
-      return t.data<bool>()[i] ? "1" : "0";
-    case DT_STRING:
-      return Quoted(t.data<TString>()[i].view());
-    default:
-      return t.ElementToString(i);
+    case DT_FLOAT: return ShortNumber(t.data<float>()[i], 6, 9);
+    case DT_HALF: return ShortNumber(static_cast<float>(t.data<Half>()[i]), 6, 9);
+    case DT_BFLOAT16: return ShortNumber(static_cast<float>(t.data<BFloat16>()[i]), 6, 9);
+    case DT_DOUBLE: return ShortNumber(t.data<double>()[i], 15, 17);
+    case DT_BOOL: return t.data<bool>()[i] ? "1" : "0";
+    case DT_STRING: return Quoted(t.data<TString>()[i].view());
+    default: return t.ElementToString(i);
   }
 }
 

@@ -251,10 +251,11 @@ std::string_view NameInLibrary(std::string_view plain) {
     std::string_view plain, name;
   };
   static constexpr Alias kAliases[] = {
-      {"shiftjis", "CP932"},    {"sjis", "CP932"},        {"mskanji", "CP932"},        {"csshiftjis", "CP932"},
-      {"xsjis", "CP932"},       {"xmscp932", "CP932"},    {"windows932", "CP932"},     {"windows936", "GBK"},
-      {"windows949", "UHC"},    {"ksc56011987", "UHC"},   {"csksc56011987", "UHC"},    {"ksc5601", "UHC"},
-      {"korean", "UHC"},        {"windows950", "BIG5"},   {"xmaccyrillic", "MAC-CYRILLIC"},
+      {"shiftjis", "CP932"},   {"sjis", "CP932"},        {"mskanji", "CP932"},
+      {"csshiftjis", "CP932"}, {"xsjis", "CP932"},       {"xmscp932", "CP932"},
+      {"windows932", "CP932"}, {"windows936", "GBK"},    {"windows949", "UHC"},
+      {"ksc56011987", "UHC"},  {"csksc56011987", "UHC"}, {"ksc5601", "UHC"},
+      {"korean", "UHC"},       {"windows950", "BIG5"},   {"xmaccyrillic", "MAC-CYRILLIC"},
   };
   for (const Alias& alias : kAliases) {
     if (alias.plain == plain) return alias.name;
@@ -286,11 +287,8 @@ void AppendEncoded(int32_t c, TextEncoding encoding, std::string* out) {
     out->push_back(static_cast<char>(unit));
   };
   switch (encoding) {
-    case TextEncoding::kUtf8:
-      return AppendUtf8(c, out);
-    case TextEncoding::kUtf32Be:
-      unit16(c >> 16);
-      return unit16(c);
+    case TextEncoding::kUtf8: return AppendUtf8(c, out);
+    case TextEncoding::kUtf32Be: unit16(c >> 16); return unit16(c);
     case TextEncoding::kUtf16Be:
       if (c < 0x10000) return unit16(c);
       unit16(0xD800 + ((c - 0x10000) >> 10));

@@ -88,8 +88,8 @@ class LoadAndRemapMatrix {
               " instead of being equal to num_rows=", rows_);
     const bool by_column = !old_columns.empty();
     k.Require(!by_column || static_cast<int64_t>(old_columns.size()) == columns_,
-              "Provided col_remapping, but its size is ", old_columns.size(), " instead of being equal to num_cols=",
-              columns_);
+              "Provided col_remapping, but its size is ", old_columns.size(),
+              " instead of being equal to num_cols=", columns_);
     const CheckpointReader reader(Path(k, 0, "ckpt_path"));
     const std::string name = Path(k, 1, "old_tensor_name");
     const CheckpointReader::Info info = reader.Get(name);
@@ -98,8 +98,8 @@ class LoadAndRemapMatrix {
     k.Require(info.shape.rank() == 2, "Tensor ", name, " has shape ", info.shape, " of invalid rank ",
               info.shape.rank(), " instead of expected shape of rank 2.");
     k.Require(by_column || info.shape[1] == columns_, "Tensor ", name, " has shape ", info.shape,
-              ", where the size of its 2nd dimension is ", info.shape[1], " instead of being equal to num_cols=",
-              columns_);
+              ", where the size of its 2nd dimension is ", info.shape[1],
+              " instead of being equal to num_cols=", columns_);
     CheckRange(k, old_rows, info.shape[0], "row");
     CheckRange(k, old_columns, info.shape[1], "column");
     const auto out = k.out<float>(0, Shape({rows_, columns_}));

@@ -113,8 +113,8 @@ struct Dilation2DBackprop : Dilation {
   using Dilation::Dilation;
   void operator()(KernelContext& k) const {
     const Sizes s = Check(k);
-    k.Require(k.shape(2) == Shape({s.batch, s.out[0], s.out[1], s.depth}), "out_backprop has incompatible size: ",
-              k.shape(2));
+    k.Require(k.shape(2) == Shape({s.batch, s.out[0], s.out[1], s.depth}),
+              "out_backprop has incompatible size: ", k.shape(2));
     const ComputeInput<C> x(k, k.input(0)), filter(k, k.input(1)), dy(k, k.input(2));
     const Shape shape = k.shape(kOfFilter ? 1 : 0);
     ComputeOutput<C> dx(k, 0, shape);

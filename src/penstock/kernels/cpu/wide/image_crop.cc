@@ -138,24 +138,24 @@ struct CropAndResizeGradImage {
     ComputeOutput<C> out(k, 0, shape);
     ZeroElements(kTypeOf<C>, out.data, shape.num_elements());
     const int32_t* index = k.in<int32_t>(2).data();
-    ForEachCropPixel(dy, k.in<float>(0).data(), k.in<float>(1).data(), shape[1], shape[2],
-                     [&](int64_t b, int64_t, int64_t, const CropAxis&, const CropAxis&, float row, float column,
-                         const float* g) {
-                       C* image = out.data + index[b] * shape[1] * shape[2] * n;
-                       const auto add = [&](int64_t r, int64_t c, float weight) {
-                         C* to = image + (r * shape[2] + c) * n;
-                         for (int64_t i = 0; i < n; ++i) to[i] += static_cast<C>(weight * g[i]);
-                       };
-                       if (!bilinear) {
-                         add(static_cast<int64_t>(std::round(row)), static_cast<int64_t>(std::round(column)), 1);
-                         return;
-                       }
-                       const Corner v(row), h(column);
-                       add(v.low, h.low, (1 - h.part) * (1 - v.part));
-                       add(v.low, h.high, h.part * (1 - v.part));
-                       add(v.high, h.low, (1 - h.part) * v.part);
-                       add(v.high, h.high, h.part * v.part);
-                     });
+    ForEachCropPixel(
+        dy, k.in<float>(0).data(), k.in<float>(1).data(), shape[1], shape[2],
+        [&](int64_t b, int64_t, int64_t, const CropAxis&, const CropAxis&, float row, float column, const float* g) {
+          C* image = out.data + index[b] * shape[1] * shape[2] * n;
+          const auto add = [&](int64_t r, int64_t c, float weight) {
+            C* to = image + (r * shape[2] + c) * n;
+            for (int64_t i = 0; i < n; ++i) to[i] += static_cast<C>(weight * g[i]);
+          };
+          if (!bilinear) {
+            add(static_cast<int64_t>(std::round(row)), static_cast<int64_t>(std::round(column)), 1);
+            return;
+          }
+          const Corner v(row), h(column);
+          add(v.low, h.low, (1 - h.part) * (1 - v.part));
+          add(v.low, h.high, h.part * (1 - v.part));
+          add(v.high, h.low, (1 - h.part) * v.part);
+          add(v.high, h.high, h.part * v.part);
+        });
     out.Store();
   }
 };
@@ -232,8 +232,8 @@ struct ExtractGlimpse {
   void operator()(KernelContext& k) const {
     const Shape& in = k.shape(0);
     k.Require(in.rank() == 4, "input must be 4-dimensional (batch_size, height, width, depth)", in);
-    k.Require(k.shape(1).rank() == 1 && k.shape(1)[0] == 2,
-              "input must be a vector of size 2 (height, width)", k.shape(1));
+    k.Require(k.shape(1).rank() == 1 && k.shape(1)[0] == 2, "input must be a vector of size 2 (height, width)",
+              k.shape(1));
     const std::vector<int64_t> size = k.Ints(1);
     k.Require(size[0] > 0 && size[1] > 0, "input must have positive size, got ", size[0], " x ", size[1]);
     k.Require(k.shape(2).rank() == 2, "input must be a matrix", k.shape(2));
@@ -378,8 +378,7 @@ struct ProjectiveTransform : ProjectiveAttrs {
         const C* image = x.data + b * in[1] * in[2] * n;
         C* to = y.data + line * size[1] * n;
         const auto pixel = [&](float r, float c, int64_t i) {
-          const bool inside =
-              r >= 0 && r < static_cast<float>(in[1]) && c >= 0 && c < static_cast<float>(in[2]);
+          const bool inside = r >= 0 && r < static_cast<float>(in[1]) && c >= 0 && c < static_cast<float>(in[2]);
           return inside ? image[(static_cast<int64_t>(r) * in[2] + static_cast<int64_t>(c)) * n + i] : fill_value;
         };
         for (int64_t column = 0; column < size[1]; ++column, to += n) {
@@ -397,10 +396,10 @@ struct ProjectiveTransform : ProjectiveAttrs {
           }
           const float r0 = std::floor(at_r), c0 = std::floor(at_c), r1 = r0 + 1, c1 = c0 + 1;
           for (int64_t i = 0; i < n; ++i) {
-            const float top = (c1 - at_c) * static_cast<float>(pixel(r0, c0, i)) +
-                              (at_c - c0) * static_cast<float>(pixel(r0, c1, i));
-            const float bottom = (c1 - at_c) * static_cast<float>(pixel(r1, c0, i)) +
-                                 (at_c - c0) * static_cast<float>(pixel(r1, c1, i));
+            const float top =
+                (c1 - at_c) * static_cast<float>(pixel(r0, c0, i)) + (at_c - c0) * static_cast<float>(pixel(r0, c1, i));
+            const float bottom =
+                (c1 - at_c) * static_cast<float>(pixel(r1, c0, i)) + (at_c - c0) * static_cast<float>(pixel(r1, c1, i));
             to[i] = Rounded((r1 - at_r) * top + (at_r - r0) * bottom);
           }
         }
@@ -428,9 +427,9 @@ struct DrawBoundingBoxes {
     k.Require(in[3] == 4 || in[3] == 1 || in[3] == 3, "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)");
     k.Require(boxes[2] == 4, "The size of the third dimension of the box must be 4. Received: ", boxes[2]);
     const int64_t n = in[3], height = in[1], width = in[2];
-    std::vector<std::array<float, 4>> colors = {{1, 1, 0, 1},    {0, 0, 1, 1},    {1, 0, 0, 1},  {0, 1, 0, 1},
+    std::vector<std::array<float, 4>> colors = {{1, 1, 0, 1},     {0, 0, 1, 1},     {1, 0, 0, 1},   {0, 1, 0, 1},
                                                 {.5f, 0, .5f, 1}, {.5f, .5f, 0, 1}, {.5f, 0, 0, 1}, {0, 0, .5f, 1},
-                                                {0, 1, 1, 1},    {1, 0, 1, 1}};
+                                                {0, 1, 1, 1},     {1, 0, 1, 1}};
     if (n == 1) {  // all white unless colours are given
       for (auto& color : colors) color[0] = 1;
     }

@@ -82,8 +82,7 @@ template <class T>
 struct TridiagonalSolve {
   bool pivoting;
   explicit TridiagonalSolve(const NodeView& node) : pivoting(node.attr<bool>("partial_pivoting")) {
-    KernelContext::Require(!node.attr_or<bool>("perturb_singular", false),
-                           "PerturbSingular not implemented on CPU.");
+    KernelContext::Require(!node.attr_or<bool>("perturb_singular", false), "PerturbSingular not implemented on CPU.");
   }
   void operator()(KernelContext& k) const {
     const Batch d(k.shape(0)), rhs(k.shape(1));

@@ -21,8 +21,7 @@ Decomposed<W> Decompose(const Columns<W>& x, unsigned options) {
 template <class T>
 struct Svd {
   bool vectors, full;
-  explicit Svd(const NodeView& node)
-      : vectors(node.attr<bool>("compute_uv")), full(node.attr<bool>("full_matrices")) {}
+  explicit Svd(const NodeView& node) : vectors(node.attr<bool>("compute_uv")), full(node.attr<bool>("full_matrices")) {}
   void operator()(KernelContext& k) const {
     const Batch in(k.shape(0));
     const int64_t m = in.rows, n = in.columns, p = std::min(m, n);

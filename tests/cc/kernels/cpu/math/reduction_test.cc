@@ -34,8 +34,21 @@ std::vector<double> SlowSum(const Tensor& x, unsigned reduced) {
 }
 
 TEST(Reduction, SumsOverAnyAxes) {
-  const Shape shapes[] = {{}, {1}, {17}, {100000}, {3, 5}, {1000, 3}, {3, 1000}, {2000, 70}, {6, 5, 4}, {2, 300, 3, 40},
-                          {4, 1, 5, 1}, {3, 2, 2, 3, 2, 2}, {1, 100000, 2}, {9000, 1}, {100, 5000}};
+  const Shape shapes[] = {{},
+                          {1},
+                          {17},
+                          {100000},
+                          {3, 5},
+                          {1000, 3},
+                          {3, 1000},
+                          {2000, 70},
+                          {6, 5, 4},
+                          {2, 300, 3, 40},
+                          {4, 1, 5, 1},
+                          {3, 2, 2, 3, 2, 2},
+                          {1, 100000, 2},
+                          {9000, 1},
+                          {100, 5000}};
   for (const Shape& shape : shapes) {
     const Tensor x = Noise(shape);
     for (unsigned reduced = 0; reduced < 1u << shape.rank(); ++reduced) {

@@ -7,6 +7,7 @@ set(cpp_protos
   tensorflow/core/framework/api_def.proto
   tensorflow/core/framework/attr_value.proto
   tensorflow/core/framework/cost_graph.proto
+  tensorflow/core/framework/device_attributes.proto
   tensorflow/core/framework/full_type.proto
   tensorflow/core/framework/function.proto
   tensorflow/core/framework/graph.proto
@@ -28,6 +29,9 @@ set(cpp_protos
   tensorflow/core/protobuf/cluster.proto
   tensorflow/core/protobuf/config.proto
   tensorflow/core/protobuf/debug.proto
+  tensorflow/core/protobuf/device_filters.proto
+  tensorflow/core/protobuf/error_codes.proto
+  tensorflow/core/protobuf/master.proto
   tensorflow/core/protobuf/meta_graph.proto
   tensorflow/core/protobuf/named_tensor.proto
   tensorflow/core/protobuf/rewriter_config.proto
@@ -37,12 +41,15 @@ set(cpp_protos
   tensorflow/core/protobuf/saver.proto
   tensorflow/core/protobuf/struct.proto
   tensorflow/core/protobuf/tensor_bundle.proto
+  tensorflow/core/protobuf/tensorflow_server.proto
   tensorflow/core/protobuf/trackable_object_graph.proto
   tensorflow/core/protobuf/verifier_config.proto
+  tensorflow/core/protobuf/worker.proto
   tensorflow/core/util/event.proto
   tensorflow/core/util/saved_tensor_slice.proto
   tensorflow/python/training/checkpoint_state.proto
   xla/tsl/protobuf/coordination_config.proto
+  xla/tsl/protobuf/error_codes.proto
   xla/tsl/protobuf/histogram.proto
   xla/tsl/protobuf/rpc_options.proto
 )

@@ -81,7 +81,7 @@ void RequireServed(const std::string& target, const std::vector<PyServer>& serve
 
 struct PySession {
   std::shared_ptr<Graph> graph;
-  std::shared_ptr<Session> session;
+  std::shared_ptr<SessionInterface> session;
 };
 
 // The exception of a status; on the main thread the user's interrupt, if that was the reason.
@@ -96,7 +96,7 @@ struct PySession {
 // What one run does around the runtime: feeds in, GIL away, fetches out.
 class Runner {
  public:
-  Runner(const std::shared_ptr<Session>& session, std::shared_ptr<const CompiledStep> step)
+  Runner(const std::shared_ptr<SessionInterface>& session, std::shared_ptr<const PreparedStep> step)
       : session_(session), step_(std::move(step)) {}
 
   nb::list Run(std::vector<Tensor>& feeds, const RunOptions& options, RunMetadata* metadata) const {
@@ -120,11 +120,11 @@ class Runner {
     }
     return out;
   }
-  const CompiledStep& step() const { return *step_; }
+  const PreparedStep& step() const { return *step_; }
 
  private:
-  std::shared_ptr<Session> session_;
-  std::shared_ptr<const CompiledStep> step_;
+  std::shared_ptr<SessionInterface> session_;
+  std::shared_ptr<const PreparedStep> step_;
 };
 
 struct PyCallable {
@@ -132,24 +132,24 @@ struct PyCallable {
   RunOptions options;
 };
 
-Session::Signature MakeSignature(const PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets) {
+StepSignature MakeSignature(const PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets) {
   const PyGraph graph{self.graph};
-  Session::Signature signature{Endpoints(graph, feeds), Endpoints(graph, fetches), {}};
+  StepSignature signature{Endpoints(graph, feeds), Endpoints(graph, fetches), {}};
   for (nb::handle target : targets) signature.targets.push_back(graph.At(nb::cast<int>(target)));
   return signature;
 }
 
-std::shared_ptr<const CompiledStep> Compile(const PySession& self, const Session::Signature& signature,
+std::shared_ptr<const PreparedStep> Compile(const PySession& self, const StepSignature& signature,
                                             const RunOptions& options = {}) {
   Status status;
-  std::shared_ptr<const CompiledStep> step;
+  std::shared_ptr<const PreparedStep> step;
   const bool main = OnMainThread();
   if (main) RaiseEarlierInterrupt();
   {
     NoGil no_gil;
     try {
-      step = options.debug_watches.empty() ? self.session->Compile(signature, main)
-                                           : self.session->CompileDebugged(signature, options, main);
+      step = options.debug_watches.empty() ? self.session->Prepare(signature, main)
+                                           : self.session->PrepareDebugged(signature, options, main);
     } catch (...) {
       status = CurrentStatus();
     }
@@ -208,7 +208,7 @@ nb::tuple CallWithMetadata(PyCallable& self, nb::args args) {
 }
 
 std::string PartialRunSetup(PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets) {
-  const Session::Signature signature = MakeSignature(self, feeds, fetches, targets);
+  const StepSignature signature = MakeSignature(self, feeds, fetches, targets);
   std::string handle;
   Status status;
   {
@@ -260,10 +260,9 @@ struct PyDevice {
   uint64_t incarnation;
 };
 
-nb::list Devices(const std::vector<std::shared_ptr<Device>>& devices) {
+nb::list Devices(const std::vector<DeviceAttributes>& devices) {
   nb::list out;
-  for (const auto& d : devices)
-    out.append(nb::cast(PyDevice{d->name(), d->type(), d->memory_limit(), d->incarnation()}));
+  for (const auto& d : devices) out.append(nb::cast(PyDevice{d.name, d.type, d.memory_limit, d.incarnation}));
   return out;
 }
 
@@ -312,7 +311,7 @@ void BindSession(nb::module_& m) {
           "callable",
           [](PySession& self, nb::handle feeds, nb::handle fetches, nb::handle targets, nb::object options,
              nb::handle connections) {
-            Session::Signature signature = MakeSignature(self, feeds, fetches, targets);
+            StepSignature signature = MakeSignature(self, feeds, fetches, targets);
             for (nb::handle connection : connections) {
               const std::vector<Endpoint> ends = Endpoints(PyGraph{self.graph}, connection);
               signature.connections.emplace_back(ends.at(0), ends.at(1));
@@ -325,7 +324,8 @@ void BindSession(nb::module_& m) {
           nb::arg("connections") = nb::tuple())
       .def("partial_run_setup", &PartialRunSetup, nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"))
       .def("partial_run", &PartialRun, nb::arg("handle"), nb::arg("feeds"), nb::arg("fetches"))
-      .def("list_devices", [](PySession& self) { return Devices(self.session->devices()); })
+      .def("list_devices",
+           [](PySession& self) { return Devices(Waiting([&] { return self.session->ListDevices(); })); })
       .def("close",
            [](PySession& self) {
              NoGil no_gil;
@@ -357,7 +357,13 @@ void BindSession(nb::module_& m) {
   });
   m.def(
       "list_local_devices",
-      [](nb::bytes config) { return Devices(Guard([&] { return MakeLocalDevices(ParseConfig(Bytes(config))); })); },
+      [](nb::bytes config) {
+        return Devices(Guard([&] {
+          std::vector<DeviceAttributes> all;
+          for (const auto& device : MakeLocalDevices(ParseConfig(Bytes(config)))) all.push_back(AttributesOf(*device));
+          return all;
+        }));
+      },
       nb::arg("config") = nb::bytes("", 0));
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/device/device_attributes.h"
 #include "penstock/io/config.h"
 
 namespace penstock {
@@ -22,15 +23,6 @@ struct ServerSpec {
   std::string protocol = "grpc";
   int port = 0;  // to listen on, if the task's address names none
   SessionOptions default_options;
-};
-
-// A device as other tasks see it.
-struct DeviceAttributes {
-  std::string name;  // full
-  std::string type;
-  int64_t memory_limit = 0;
-  uint64_t incarnation = 0;  // another one after each restart
-  std::string physical_description;
 };
 
 // "/job:ps/replica:0/task:1".

@@ -1,5 +1,7 @@
 #include "penstock/runtime/control_loops.h"
 
+#include <algorithm>
+
 namespace penstock {
 namespace {
 
@@ -102,5 +104,16 @@ class LoopBuilder {
 }  // namespace
 
 ControlLoops AddControlLoops(Graph& graph) { return LoopBuilder(graph).Run(); }
+
+ControlLoops FindControlLoops(const Graph& graph) {
+  ControlLoops loops;
+  loops.frames = FindFrames(graph, TopologicalOrder(graph));
+  for (Node* node : graph.Nodes()) {
+    const auto from_before = [](const Endpoint& input) { return input.node->traits().flow == Flow::kNextIteration; };
+    if (node->traits().flow != Flow::kMerge || !std::ranges::any_of(node->inputs(), from_before)) continue;
+    loops.merges.try_emplace({loops.frames.of[node->id()], node->assigned_device()}, node);
+  }
+  return loops;
+}
 
 }  // namespace penstock

@@ -21,5 +21,7 @@ struct ControlLoops {
 // `graph` is placed; Enter and NextIteration nodes move to the device of the Merge that they lead to. InvalidArgument:
 // a loop over several devices without a LoopCond.
 ControlLoops AddControlLoops(Graph& graph);
+// Those of a part of a graph to which a master added them: any Merge that takes part in each iteration will do.
+ControlLoops FindControlLoops(const Graph& graph);
 
 }  // namespace penstock

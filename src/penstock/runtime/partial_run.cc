@@ -31,6 +31,8 @@ struct Session::PartialState {
 
 namespace {
 
+const ClientDevice kClient{"client"};
+
 // For each _Send of the pruned graph, in order of the fetches, the feeds whose _Recv stands above it.
 std::vector<std::vector<int>> NeedsOf(const Graph& pruned, size_t num_feeds, size_t num_fetches) {
   std::map<std::string, int> feeds, fetches;
@@ -93,7 +95,7 @@ std::string Session::PartialRunSetup(const Signature& signature) {
   std::shared_ptr<Graph> pruned;
   {
     std::lock_guard lock(graph_->mutex());
-    pruned = Prune(*graph_, state->signature, /*by_rendezvous=*/true);
+    pruned = Prune(*graph_, state->signature, &kClient);
   }
   state->needs = NeedsOf(*pruned, signature.feeds.size(), fetches.size());
   state->compiled = CompileStep(std::move(pruned), runtime_->environment);
@@ -193,21 +195,22 @@ void Session::PartialRun(const std::string& handle, const std::vector<std::pair<
   for (size_t i = 0; i < fetches.size(); ++i) first.try_emplace(fetch_indices[i], static_cast<int>(i));
   got->left = first.size();
   try {
-    for (size_t i = 0; i < feeds.size(); ++i) state->rendezvous->Send(FeedKey(feed_indices[i]), feeds[i].second, false);
+    for (size_t i = 0; i < feeds.size(); ++i)
+      state->rendezvous->Send(FeedKey(kClient, feed_indices[i]), feeds[i].second, false);
   } catch (const Error&) {
     // The step failed already: the fetches say how.
   }
   for (const auto& [fetch, at] : first) {
-    state->rendezvous->ReceiveAsync(
-        FetchKey(fetch), [state, got, at = at, name = fetches[at].name()](Status status, Tensor value, bool is_dead) {
-          std::lock_guard lock(state->mutex);
-          if (status.ok() && is_dead)
-            status = Status(Code::kInvalidArgument, StrCat("The tensor returned for ", name, " was not valid."));
-          if (got->status.ok()) got->status = std::move(status);
-          got->values[at] = std::move(value);
-          --got->left;
-          state->changed.notify_all();
-        });
+    state->rendezvous->ReceiveAsync(FetchKey(kClient, fetch), [state, got, at = at, name = fetches[at].name()](
+                                                                  Status status, Tensor value, bool is_dead) {
+      std::lock_guard lock(state->mutex);
+      if (status.ok() && is_dead)
+        status = Status(Code::kInvalidArgument, StrCat("The tensor returned for ", name, " was not valid."));
+      if (got->status.ok()) got->status = std::move(status);
+      got->values[at] = std::move(value);
+      --got->left;
+      state->changed.notify_all();
+    });
   }
   lock.lock();
   const auto wait_until = [&](auto condition) {

@@ -9,19 +9,18 @@ namespace {
 
 class Partitioner {
  public:
-  Partitioner(Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation)
-      : graph_(graph), incarnation_(incarnation) {
+  Partitioner(Graph& graph, const PartitionOptions& options) : graph_(graph), options_(options) {
     const std::vector<Node*> nodes = graph.Nodes();
-    const std::string first = nodes.empty() ? "" : nodes[0]->assigned_device();
-    for (const Node* node : nodes) several_ |= node->assigned_device() != first;
-    if (several_) loops_ = AddControlLoops(graph);
+    bool several = false;
+    for (const Node* node : nodes) several |= node->assigned_device() != nodes[0]->assigned_device();
+    if (several) loops_ = options.add_control_loops ? AddControlLoops(graph) : FindControlLoops(graph);
   }
 
   std::map<std::string, std::shared_ptr<Graph>> Run() {
     const std::vector<Node*> nodes = graph_.Nodes();
     copies_.resize(graph_.num_ids());
     for (const Node* node : nodes) {
-      auto& part = parts_[node->assigned_device()];
+      auto& part = parts_[PartOf(node->assigned_device())];
       if (!part) {
         part = std::make_shared<Graph>(graph_.ops());
         part->set_library(graph_.library());
@@ -36,17 +35,20 @@ class Partitioner {
       for (const Node* control : node->control_inputs()) {
         controls.push_back(ControlOn(node->assigned_device(), *control));
       }
-      parts_[node->assigned_device()]->SetInputs(copies_[node->id()], std::move(inputs), controls);
+      parts_[PartOf(node->assigned_device())]->SetInputs(copies_[node->id()], std::move(inputs), controls);
     }
     return std::move(parts_);
   }
 
  private:
+  std::string PartOf(const std::string& device) const { return options_.part_of ? options_.part_of(device) : device; }
+  bool InOnePart(const std::string& a, const std::string& b) const { return a == b || PartOf(a) == PartOf(b); }
+
   // `value` as it is seen on `device`: itself, or the Recv that brings it there.
   Endpoint On(const std::string& device, Endpoint value) {
     Node* copy = copies_[value.node->id()];
     const std::string& home = value.node->assigned_device();
-    if (home == device) return {copy, value.index};
+    if (InOnePart(home, device)) return {copy, value.index};
     Node*& recv = received_[{value.node->id(), value.index, device}];
     if (!recv) recv = Transfer(home, device, {copy, value.index}, value.name(), Pivot(*value.node, device));
     return {recv, 0};
@@ -62,10 +64,10 @@ class Partitioner {
   Node* ControlOn(const std::string& device, const Node& from) {
     Node* copy = copies_[from.id()];
     const std::string& home = from.assigned_device();
-    if (home == device) return copy;
+    if (InOnePart(home, device)) return copy;
     Node*& recv = received_[{from.id(), -1, device}];
     if (!recv) {
-      Graph& part = *parts_[home];
+      Graph& part = *parts_[PartOf(home)];
       Node* token = part.AddNode({.op = "Const",
                                   .name = part.UniqueName(from.name() + "/_token"),
                                   .inputs = {},
@@ -82,14 +84,14 @@ class Partitioner {
                  const std::vector<Node*>& recv_controls) {
     const AttrMap attrs = {{"tensor_name", StrCat("edge_", serial_++, "_", tensor_name)},
                            {"send_device", from},
-                           {"send_device_incarnation", static_cast<int64_t>(incarnation_(from))},
+                           {"send_device_incarnation", static_cast<int64_t>(options_.incarnation(from))},
                            {"recv_device", to},
                            {"client_terminated", false}};
     AttrMap send = attrs, recv = attrs;
     send.Set("T", BaseType(value.type()));
     recv.Set("tensor_type", BaseType(value.type()));
-    Graph& source = *parts_[from];
-    Graph& target = *parts_[to];
+    Graph& source = *parts_[PartOf(from)];
+    Graph& target = *parts_[PartOf(to)];
     Node* sender = source.AddNode({.op = "_Send",
                                    .name = source.UniqueName(value.node->name() + "/_send"),
                                    .inputs = {value},
@@ -109,9 +111,8 @@ class Partitioner {
   }
 
   Graph& graph_;
-  bool several_ = false;
+  const PartitionOptions& options_;
   ControlLoops loops_;
-  const std::function<uint64_t(const std::string&)>& incarnation_;
   std::map<std::string, std::shared_ptr<Graph>> parts_;
   std::vector<Node*> copies_;
   std::map<std::tuple<int, int, std::string>, Node*> received_;
@@ -120,9 +121,8 @@ class Partitioner {
 
 }  // namespace
 
-std::map<std::string, std::shared_ptr<Graph>> Partition(
-    Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation) {
-  return Partitioner(graph, incarnation).Run();
+std::map<std::string, std::shared_ptr<Graph>> Partition(Graph& graph, const PartitionOptions& options) {
+  return Partitioner(graph, options).Run();
 }
 
 }  // namespace penstock

@@ -1,29 +1,26 @@
 // Pruning: of a session's graph, what a step needs.
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <set>
 
-#include "penstock/runtime/session.h"
+#include "penstock/runtime/prune.h"
 
 namespace penstock {
 namespace {
 
-constexpr char kClient[] = "client";  // stands for a device in the keys of feeds and fetches
-
-AttrMap TransferAttrs(std::string_view what, int i) {
+AttrMap TransferAttrs(const ClientDevice& client, std::string_view what, int i) {
   return {{"tensor_name", StrCat(what, "_", i)},
-          {"send_device", kClient},
-          {"send_device_incarnation", int64_t{0}},
-          {"recv_device", kClient},
+          {"send_device", client.name},
+          {"send_device_incarnation", static_cast<int64_t>(client.incarnation)},
+          {"recv_device", client.name},
           {"client_terminated", true}};
 }
 
-std::string Key(std::string_view what, int i) { return StrCat(kClient, ";0;", kClient, ";", what, "_", i, ";0:0"); }
-
 class Pruning {
  public:
-  Pruning(const Graph& graph, const Session::Signature& signature, bool by_rendezvous)
-      : graph_(graph), signature_(signature), by_rendezvous_(by_rendezvous) {
+  Pruning(const Graph& graph, const StepSignature& signature, const ClientDevice* client)
+      : graph_(graph), signature_(signature), client_(client) {
     for (size_t i = 0; i < signature.feeds.size(); ++i) {
       const Endpoint feed = signature.feeds[i];
       if (!feed_of_.try_emplace({feed.node->id(), feed.index}, static_cast<int>(i)).second) {
@@ -123,12 +120,12 @@ class Pruning {
     const Endpoint feed = signature_.feeds[i];
     const DataType type = BaseType(feed.type());
     AttrMap attrs = {{"T", type}, {"index", int64_t{i}}};
-    if (by_rendezvous_) {
-      attrs = TransferAttrs("feed", i);
+    if (client_) {
+      attrs = TransferAttrs(*client_, "feed", i);
       attrs.Set("tensor_type", type);
     }
     Node* arg =
-        pruned_->AddNode({.op = by_rendezvous_ ? "_Recv" : "_Arg",
+        pruned_->AddNode({.op = client_ ? "_Recv" : "_Arg",
                           .name = pruned_->UniqueName(StrCat("_arg_", feed.node->name(), "_", feed.index, "_", i)),
                           .inputs = {},
                           .control_inputs = {},
@@ -161,9 +158,9 @@ class Pruning {
   void AddRetval(int i) {
     const Endpoint fetch = signature_.fetches[i];
     AttrMap attrs = {{"index", int64_t{i}}};
-    if (by_rendezvous_) attrs = TransferAttrs("fetch", i);
+    if (client_) attrs = TransferAttrs(*client_, "fetch", i);
     attrs.Set("T", BaseType(fetch.type()));
-    pruned_->AddNode({.op = by_rendezvous_ ? "_Send" : "_Retval",
+    pruned_->AddNode({.op = client_ ? "_Send" : "_Retval",
                       .name = pruned_->UniqueName(StrCat("_retval_", fetch.node->name(), "_", fetch.index, "_", i)),
                       .inputs = {InPruned(fetch)},
                       .control_inputs = {},
@@ -172,8 +169,8 @@ class Pruning {
   }
 
   const Graph& graph_;
-  const Session::Signature& signature_;
-  const bool by_rendezvous_;
+  const StepSignature& signature_;
+  const ClientDevice* const client_;
   std::map<std::pair<int, int>, int> feed_of_;         // (node, output) -> which feed
   std::map<std::pair<int, int>, Endpoint> connected_;  // (node, output) -> what is read in its place
   const std::shared_ptr<Graph> pruned_ = std::make_shared<Graph>(graph_.ops());
@@ -183,11 +180,17 @@ class Pruning {
 
 }  // namespace
 
-std::string FeedKey(int i) { return Key("feed", i); }
-std::string FetchKey(int i) { return Key("fetch", i); }
+static std::string Key(const ClientDevice& client, std::string_view what, int i) {
+  char incarnation[17];
+  std::snprintf(incarnation, sizeof(incarnation), "%016llx", static_cast<unsigned long long>(client.incarnation));
+  return StrCat(client.name, ";", incarnation, ";", client.name, ";", what, "_", i, ";0:0");
+}
 
-std::shared_ptr<Graph> Prune(Graph& graph, const Session::Signature& signature, bool by_rendezvous) {
-  return Pruning(graph, signature, by_rendezvous).Run();
+std::string FeedKey(const ClientDevice& client, int i) { return Key(client, "feed", i); }
+std::string FetchKey(const ClientDevice& client, int i) { return Key(client, "fetch", i); }
+
+std::shared_ptr<Graph> Prune(Graph& graph, const StepSignature& signature, const ClientDevice* client) {
+  return Pruning(graph, signature, client).Run();
 }
 
 }  // namespace penstock

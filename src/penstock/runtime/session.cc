@@ -168,7 +168,7 @@ std::shared_ptr<const CompiledStep> Session::Compile(const Signature& signature,
   return compiled_.Insert(std::move(key), std::move(step), &evicted);
 }
 
-std::shared_ptr<const CompiledStep> Session::CompileDebugged(const Signature& signature, const RunOptions& options,
+std::shared_ptr<const PreparedStep> Session::PrepareDebugged(const Signature& signature, const RunOptions& options,
                                                              bool interruptible) {
   RequireOpen();
   if (options.debug_resets_disk_bytes) ResetDumpedBytes();
@@ -202,8 +202,15 @@ std::shared_ptr<const CompiledStep> Session::CompileDebugged(const Signature& si
   return step;
 }
 
-void Session::Run(const CompiledStep& compiled, std::span<const Tensor> feeds, std::vector<Tensor>* fetches,
+std::vector<DeviceAttributes> Session::ListDevices() {
+  std::vector<DeviceAttributes> all;
+  for (const auto& device : devices()) all.push_back(AttributesOf(*device));
+  return all;
+}
+
+void Session::Run(const PreparedStep& prepared, std::span<const Tensor> feeds, std::vector<Tensor>* fetches,
                   const RunOptions& options, RunMetadata* metadata, bool interruptible) {
+  const auto& compiled = static_cast<const CompiledStep&>(prepared);
   for (size_t i = 0; i < feeds.size(); ++i) {
     const DataType wanted = compiled.arg_types[i];
     if (feeds[i].dtype() != wanted) {
@@ -268,7 +275,7 @@ ThreadPool* Session::PoolFor(const RunOptions& options) const {
   return runtime_->inter_op[std::max(0, index)].get();
 }
 
-void Session::Close(bool server_was_reset) {
+void Session::CloseWith(bool server_was_reset) {
   std::vector<Ref<CancellationManager>> running;
   {
     std::lock_guard lock(mutex_);
@@ -286,7 +293,7 @@ void Session::Reset(const std::vector<std::string>& containers, const std::vecto
     if (session.servers_.empty() != servers.empty()) return;
     if (!servers.empty() && session.servers_[0] != servers[0]) return;
     if (servers.empty()) ClearContainers(session.runtime_->devices, containers);
-    session.Close(!servers.empty());
+    session.CloseWith(!servers.empty());
   });
 }
 

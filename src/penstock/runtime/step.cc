@@ -48,7 +48,10 @@ std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const St
     }
     throw Internal("no device ", name);
   };
-  const auto parts = Partition(*graph, [&](const std::string& name) { return device_named(name)->incarnation(); });
+  const auto parts =
+      Partition(*graph, {.incarnation = [&](const std::string& name) { return device_named(name)->incarnation(); },
+                         .part_of = nullptr,
+                         .add_control_loops = !environment.is_part});
   for (const auto& [device, part] : parts) {
     compiled->partitions.push_back(part);
     compiled->programs.push_back(

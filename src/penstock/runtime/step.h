@@ -22,14 +22,20 @@ struct StepEnvironment {
   ThreadPool* inter_op = nullptr;
   ThreadPool* intra_op = nullptr;
   FunctionCaller* functions = nullptr;
-  CallPath path;  // of a function's body
+  CallPath path;         // of a function's body
+  bool is_part = false;  // graphs are a master's parts: they have the loops that drive loops over several devices
 };
 
 class StepExecutor;  // step_executor.h
 
-struct CompiledStep {
-  std::vector<std::unique_ptr<Program>> programs;
+// A step as its session hands it out: what it is fed and gives.
+struct PreparedStep {
+  virtual ~PreparedStep() = default;
   std::vector<DataType> arg_types, ret_types;
+};
+
+struct CompiledStep final : PreparedStep {
+  std::vector<std::unique_ptr<Program>> programs;
   std::vector<std::shared_ptr<const Graph>> partitions;
   bool straight_line() const { return programs.size() == 1 && programs[0]->straight_line(); }
   // Of a straight line: whether it may wait for other threads.

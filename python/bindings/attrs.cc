@@ -5,6 +5,7 @@
 #include "penstock/io/convert.h"
 #include "penstock/kernel/kernel_registry.h"
 #include "penstock/op/op_registry.h"
+#include "penstock/op/shape_inference.h"
 #include "penstock/ops/known_ops.h"
 
 namespace penstock::python {
@@ -112,6 +113,41 @@ struct ToPython {
 
 nb::object AttrToPython(const AttrValue& value) { return std::visit(ToPython(), value.v); }
 
+namespace {
+
+// Asks an op's shape function whether it stretches an input of one element to the size of another input.
+class StretchProbe : public ShapeContext {
+ public:
+  explicit StretchProbe(const OpDef& def) : one_{PartialShape({1}), {}}, two_{PartialShape({2}), {}} {
+    op_ = &def;
+    attrs_ = &defaults_;
+    for (const AttrDef& attr : def.attrs) {
+      if (attr.has_default()) defaults_.Set(attr.name, attr.default_value);
+    }
+    inputs_.assign(def.inputs.size(), &one_);
+    inputs_.back() = &two_;
+    outputs_.resize(def.outputs.size());
+  }
+  bool Stretches() {
+    try {
+      op_->shape(*this);
+    } catch (const Error&) {
+      return false;  // the inputs must have one shape
+    }
+    return outputs_[0].shape == two_.shape;
+  }
+
+ private:
+  AttrMap defaults_;
+  TensorInfo one_, two_;
+};
+
+bool Broadcasts(const OpDef& def) {
+  return def.traits.elementwise && def.inputs.size() > 1 && def.shape && StretchProbe(def).Stretches();
+}
+
+}  // namespace
+
 void BindAttrs(nb::module_& m) {
   nb::class_<PyFunc>(m, "Func")
       .def(
@@ -166,6 +202,8 @@ void BindAttrs(nb::module_& m) {
                    })
       .def_prop_ro("is_stateful", [](const OpDef& d) { return d.traits.stateful; })
       .def_prop_ro("is_commutative", [](const OpDef& d) { return d.traits.commutative; })
+      .def_prop_ro("is_elementwise", [](const OpDef& d) { return d.traits.elementwise; })
+      .def_prop_ro("broadcasts", Broadcasts)
       .def_prop_ro("has_kernel", [](const OpDef& d) { return KernelRegistry::Global().HasKernel(d.name); })
       .def_prop_ro("has_gradient", [](const OpDef& d) { return d.gradient != nullptr; })
       .def_ro("doc", &OpDef::doc)

@@ -69,6 +69,8 @@ class OpDef:
     newer_attrs: list[str]  # that version 1.15 does not know
     is_stateful: bool
     is_commutative: bool
+    is_elementwise: bool
+    broadcasts: bool  # elementwise, of several inputs that are stretched to one shape
     has_kernel: bool  # False: known by name only (imported graphs); running it raises
     has_gradient: bool
     doc: str

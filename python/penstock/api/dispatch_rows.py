@@ -1,24 +1,25 @@
 """Which public functions take ragged tensors or linear operators too, and what does their work then: rows that
 graph/dispatch.py reads.
 
-ROWS: {kind of values: {"module:name" of a function: its row}}. Of ragged tensors a row is the kind of function
+ROWS: {kind of values: {"module:name" of a function: its row}}. For ragged tensors a row is the kind of function
 ("unary", "list", "binary", "assert": see ops/ragged/ragged_dispatch.py) or the "module.name" of the function of
-`ops/ragged` that takes them; of linear operators it is their method.
+`ops/ragged` that takes them; for linear operators it is their method. The function made from an elementwise op's
+definition needs no row: its kind follows from that (`row`).
 """
+import functools
+
+from penstock import _core
+from penstock._src.graph import gen
+
 # Kind of function -> where it is defined -> names.
 _BY_ELEMENT = {
     "unary": {
-        "graph.gen": """acos acosh asin asinh atan atanh ceil cos cosh digamma erfc exp expm1 floor is_finite is_inf
-            is_nan lgamma log log1p logical_not reciprocal rint rsqrt sin sinh tan check_numerics as_string
-            decode_base64 encode_base64 decode_compressed unicode_transcode string_strip string_to_hash_bucket_fast
-            string_to_hash_bucket_strong string_lower string_upper unicode_script relu relu6 elu selu softplus softsign
-            invert bessel_i0e bessel_i1e erf neg sign sqrt square tanh sigmoid bessel_j0 bessel_j1 bessel_k0 bessel_k0e
-            bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn erfinv expint fresnel_cos fresnel_sin ndtri next_after
-            spence bitcast stop_gradient""",
-        "core_ops.math_ops": """
-            abs conj imag log_sigmoid real round saturate_cast sign cast angle angle_v2 reciprocal_no_nan
-            to_bfloat16 to_complex128 to_complex64 to_double to_float to_int32 to_int64
-            bessel_i0e bessel_i1e sigmoid square""",
+        "graph.gen": """as_string bitcast check_numerics decode_base64 decode_compressed encode_base64 next_after
+            stop_gradient string_lower string_strip string_to_hash_bucket_fast string_to_hash_bucket_strong
+            string_upper unicode_script unicode_transcode""",
+        "core_ops.math_ops": """abs angle angle_v2 bessel_i0e bessel_i1e cast conj imag log_sigmoid real
+            reciprocal_no_nan round saturate_cast sigmoid sign square to_bfloat16 to_complex128 to_complex64 to_double
+            to_float to_int32 to_int64""",
         "core_ops.special_math_ops": "bessel_i0 bessel_i1 erfcinv",
         "ops.image.image_color": """adjust_brightness adjust_gamma convert_image_dtype random_brightness
             stateless_random_brightness""",
@@ -31,12 +32,8 @@ _BY_ELEMENT = {
     },
     "list": {"core_ops.math_ops": "add_n", "graph.gen": "string_join"},
     "binary": {
-        "graph.gen": """atan2 less less_equal greater greater_equal logical_and logical_or maximum minimum
-            floor_mod real_div squared_difference truncate_div truncate_mod bitwise_and bitwise_or bitwise_xor
-            left_shift right_shift floor_div xdivy xlog1py xlogy zeta""",
-        "core_ops.math_ops": """
-            add subtract multiply divide div div_no_nan truediv floordiv equal not_equal logical_xor pow
-            complex multiply_no_nan scalar_mul scalar_mul_v2""",
+        "core_ops.math_ops": """add complex div div_no_nan divide equal floordiv logical_xor multiply multiply_no_nan
+            not_equal pow scalar_mul scalar_mul_v2 subtract truediv""",
         "ops.nn.nn_impl": "sigmoid_cross_entropy_with_logits sigmoid_cross_entropy_with_logits_v2",
     },
     "assert": {
@@ -102,6 +99,25 @@ def _targets():
 
 
 ROWS = {"ragged": _targets(), "linear_operators": _METHODS}
+
+
+@functools.cache
+def _of_op(target):
+    """The kind of the function of an elementwise op; None for other functions."""
+    module, _, name = target.partition(":")
+    op = gen.op_name(name) if module == "graph.gen" else None
+    definition = None if op is None else _core.op_def(op)
+    if definition is None or not definition.is_elementwise:
+        return None
+    if len(definition.inputs) == 1:
+        return "unary"
+    return "binary" if len(definition.inputs) == 2 and definition.broadcasts else None
+
+
+def row(kind, target):
+    """What takes values of a kind for a function; None if the function does not take them."""
+    found = ROWS[kind].get(target)
+    return _of_op(target) if found is None and kind == "ragged" else found
 
 
 _OF_OPS = tuple(f"penstock._src.{name}" for name in (

@@ -151,6 +151,21 @@ def test_every_row_of_the_table_of_functions_exists():
             assert callable(getattr(importlib.import_module("penstock._src.ops.ragged." + module), name)), kind
 
 
+@pytest.mark.parametrize("function, expected", [  # 2.21 has rows of these too
+    (lambda x: tf.math.zeta(x + 1, x), [[4.776538], [], [9.877309, 2.7483191]]),
+    (lambda x: tf.math.nextafter(x, 2.0), [[0.50000006], [], [0.25000003, 0.75000006]]),
+    (lambda x: tf.raw_ops.Sin(x=x), [[0.47942555], [], [0.24740396, 0.6816388]]),
+])
+def test_functions_of_elementwise_ops(function, expected):
+    np.testing.assert_allclose(function(tf.ragged.constant([[0.5], [], [0.25, 0.75]])).flat_values,
+                               np.concatenate(expected), rtol=1e-6)
+
+
+def test_elementwise_ops_that_tensorflow_does_not_list():
+    x = tf.ragged.constant([[0.5], [], [0.25, 0.75]])
+    np.testing.assert_array_equal(tf.math.igamma(x, x).flat_values, tf.math.igamma(x.flat_values, x.flat_values))
+
+
 @pytest.mark.parametrize("rows", [[[1, 2], [], [3]], [[[1], [2, 3]], [], [[4], []]]])
 def test_to_variants_and_back(rows):
     ragged = tf.ragged.constant(rows)

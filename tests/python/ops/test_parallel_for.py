@@ -170,6 +170,34 @@ def test_without_fallback():
         tf.vectorized_map(CASES["without_converter"], tf.constant(X), fallback_to_while_loop=False)
 
 
+@pytest.mark.parametrize("op, arguments", [
+    ("PopulationCount", {"x": np.arange(24, dtype=np.int32).reshape(4, 6)}),
+    ("NextAfter", {"x1": X[:, 0], "x2": V}),
+    ("ApproximateEqual", {"x": X[:, 0], "y": X[1, 0]}),
+    ("FakeQuantWithMinMaxArgs", {"inputs": X}),
+    ("TanhGrad", {"y": X[:, 0], "dy": V}),
+    ("Betainc", {"a": X[:, 0], "b": X[:, 1], "x": X[:, 2] / 2}),
+    ("AddN", {"inputs": [X[:, 0], V]}),
+])
+def test_elementwise_ops_by_their_definitions(op, arguments):
+    def call(**given):
+        return getattr(tf.raw_ops, op)(**given)
+
+    def one(i):
+        return call(**{name: [tf.gather(v, i) if v.ndim > 1 else v for v in value] if isinstance(value, list)
+                       else tf.gather(value, i) if value.ndim > 1 else value for name, value in arguments.items()})
+
+    together = tf.vectorized_map(one, tf.range(4), fallback_to_while_loop=False)
+    np.testing.assert_array_equal(together, tf.stack([one(i) for i in range(4)]))
+
+
+def test_scalars_that_an_op_takes_with_any_shape_in_turn():
+    def one(i):
+        return tf.raw_ops.Betainc(a=tf.cast(i + 1, tf.float32), b=V, x=tf.constant(V / 2))
+
+    np.testing.assert_array_equal(tf.vectorized_map(one, tf.range(4), warn=False), tf.stack([one(i) for i in range(4)]))
+
+
 def test_the_iteration_number():
     x = tf.constant([1.0, 2.0])
     np.testing.assert_allclose(parallel_for.pfor(lambda i: tf.cast(i, tf.float32) * x, 3), [[0, 0], [1, 2], [2, 4]])

@@ -1,7 +1,7 @@
 """Which public functions take ragged tensors, linear operators or values of a program's own types too.
 
 What takes a kind of values registers a handler when it is imported: while there is none, there can be no such values.
-`api/dispatch_rows.py` lists the functions that each kind has rows for.
+`api/dispatch_rows.py` says which functions those are.
 """
 import functools
 import types
@@ -33,17 +33,18 @@ def handle(target, function, args, /, **kwargs):
     result = NotImplemented
     if by_type is None and not handlers:
         return result
-    rows = _rows.get().ROWS
+    row = _rows.get().row
     if by_type is not None:
-        result = by_type(rows["ragged"].get(target), function, args, kwargs)
+        result = by_type(row("ragged", target), function, args, kwargs)
     for kind, handler in handlers.items():
-        if result is NotImplemented and target in rows[kind]:
-            result = handler(rows[kind][target], function, args, kwargs)
+        if result is NotImplemented and (found := row(kind, target)) is not None:
+            result = handler(found, function, args, kwargs)
     return result
 
 
 def _has_row(target):
-    return any(target in rows for rows in _rows.get().ROWS.values())
+    rows = _rows.get()
+    return any(rows.row(kind, target) is not None for kind in rows.ROWS)
 
 
 def dispatched(target, function):
@@ -52,7 +53,7 @@ def dispatched(target, function):
     if not isinstance(function, types.FunctionType):
         return function
     if function not in _always and (refused is None or not _is_op(function)):
-        if not _has_row(target) or target.startswith("graph.gen:"):
+        if target.startswith("graph.gen:") or not _has_row(target):
             return function
     if (target, function) not in _looking:
         _looking[target, function] = looking(target, function)

@@ -5,8 +5,8 @@ from penstock._src.base import hooks
 _names = {}
 
 
-def _op_name(function_name):
-    """The op of a function's name, or None."""
+def op_name(function_name):
+    """The name of the op that a function is named after, or None."""
     from penstock._src.graph import op_library
     plain = function_name.strip("_")
     guess = "".join(word[:1].upper() + word[1:] for word in plain.split("_"))
@@ -26,7 +26,7 @@ def __getattr__(name):
     if name[:1].isupper() and _core.op_def(name) is not None:  # generated modules have raw ops too
         from penstock._src.graph import raw_ops
         return getattr(raw_ops, name)
-    op = _op_name(name)
+    op = op_name(name)
     if op is None:
         raise AttributeError(f"penstock has no op for the function '{name}'")
     from penstock._src.graph import op_library

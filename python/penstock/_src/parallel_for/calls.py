@@ -164,7 +164,7 @@ def _runs_in_parts(c, names, seen):
             called = [f.name for attr in node.attr.values() for f in (attr.func, *attr.list.func) if f.name]
             if node.op in FRAMES or not _runs_in_parts(c, called, seen):
                 return False
-            if node.op in more_converters.TABLE or node.op in SHARED:
+            if node.op in SHARED or more_converters.converter(node.op) is not None:
                 continue
             described = c.graph._get_op_def(node.op)
             kinds = [arg.type for arg in described.output_arg]

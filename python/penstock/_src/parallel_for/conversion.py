@@ -167,7 +167,7 @@ class Conversion:
         if alike:
             self._operations[op] = made = self.copy(op, [value.tensor for value in inputs])
             return [Value(t, False) for t in made.outputs]
-        convert = more_converters.TABLE.get(op.type)
+        convert = more_converters.converter(op.type)
         results = NotImplemented if convert is None else convert(self, op, inputs)
         if results is NotImplemented:
             if not self.fallback:

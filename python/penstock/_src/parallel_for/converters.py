@@ -1,25 +1,15 @@
 """How single operations run for all iterations: each converter gives the results, stacked unless they are a Value, or
-NotImplemented where it cannot tell."""
+NotImplemented where it cannot tell. Elementwise ops have no rows in the tables: `elementwise` finds their converter."""
+from penstock import _core
 from penstock._src.graph import gen
 from penstock._src.core_ops import array_ops
 from penstock._src.core_ops import math_ops
 from penstock._src.parallel_for.conversion import Value, constant_value
 
+# Like elementwise ops of one input: these run on the stack as on an element.
 _UNARY = """
-    Abs Acos Acosh Angle Asin Asinh Atan Atanh BesselI0e BesselI1e Bitcast Cast Ceil CheckNumerics ComplexAbs Conj Cos
-    Cosh Digamma Elu Erf Erfc Erfinv Exp Expm1 Floor Identity Imag Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log
-    Log1p LogicalNot LogSoftmax Ndtri Neg OnesLike PreventGradient Real Reciprocal Relu Relu6 Rint Round Rsqrt Selu
-    Sigmoid Sign Sin Sinh Snapshot Softmax Softplus Softsign Sqrt Square StopGradient Tan Tanh ZerosLike
-    MatrixInverse MatrixDeterminant Cholesky MatrixDiag MatrixDiagPart
-    """.split()
-_BINARY = """
-    Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Complex Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual
-    Igamma Igammac LeftShift Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul MulNoNan NotEqual Polygamma Pow
-    RealDiv RightShift SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlogy Zeta SelectV2
-    """.split()
-_LIKE = """
-    EluGrad InvGrad LeakyReluGrad ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad
-    SoftsignGrad SqrtGrad TanhGrad AddN
+    Bitcast CheckNumerics Cholesky Identity LogSoftmax MatrixDeterminant MatrixDiag MatrixDiagPart MatrixInverse OnesLike
+    PreventGradient Snapshot Softmax StopGradient ZerosLike
     """.split()
 _REDUCTIONS = "All Any EuclideanNorm Max Mean Min Prod Sum".split()
 _RANDOM = "RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt".split()
@@ -38,7 +28,7 @@ def _unary(c, op, inputs):
     return c.copy(op, [inputs[0].tensor]).outputs[0]
 
 
-def _binary(c, op, inputs):
+def _broadcast(c, op, inputs):
     """Stacked operands get ones behind the first dimension, so that elements are aligned at their ends."""
     ranks = [_rank(op, i) for i in range(len(inputs))]
     if None in ranks:
@@ -54,7 +44,20 @@ def _binary(c, op, inputs):
 
 
 def _like(c, op, inputs):
+    """Operands of one shape; a scalar that goes with any shape does not once it is stacked."""
+    if len({_rank(op, i) for i in range(len(inputs))}) > 1:
+        return NotImplemented
     return c.copy(op, [c.stack(value) for value in inputs]).outputs[0]
+
+
+def elementwise(op_type):
+    """The converter of an elementwise op, by its definition; None for other ops."""
+    definition = _core.op_def(op_type)
+    if definition is None or not definition.is_elementwise:
+        return None
+    if definition.broadcasts:
+        return _broadcast
+    return _unary if len(definition.inputs) == 1 and not definition.inputs[0].number_attr else _like
 
 
 def _select(c, op, inputs):
@@ -300,8 +303,7 @@ def _random(c, op, inputs):
 
 
 TABLE = {
-    **dict.fromkeys(_UNARY, _unary), **dict.fromkeys(_BINARY, _binary), **dict.fromkeys(_LIKE, _like),
-    **dict.fromkeys(_REDUCTIONS, _reduction), **dict.fromkeys(_RANDOM, _random),
+    **dict.fromkeys(_UNARY, _unary), **dict.fromkeys(_REDUCTIONS, _reduction), **dict.fromkeys(_RANDOM, _random),
     **dict.fromkeys(("Conv2D", "MaxPool", "AvgPool"), _merged),
     "ArgMax": _reduction, "ArgMin": _reduction, "BatchMatMul": _batch_mat_mul, "BatchMatMulV2": _batch_mat_mul,
     "BiasAdd": _bias_add, "BroadcastTo": _broadcast_to, "ConcatV2": _concat, "Cumprod": _cumulative,

@@ -8,14 +8,9 @@ from penstock._src.parallel_for import calls
 from penstock._src.parallel_for import converters
 from penstock._src.parallel_for import lists
 from penstock._src.parallel_for.conversion import Value, constant_value
-from penstock._src.parallel_for.converters import _behind, _binary, _rank, _unary
+from penstock._src.parallel_for.converters import _behind, _rank
 
-_UNARY = """
-    BesselI0 BesselI1 BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Dawsn Expint FresnelCos
-    FresnelSin Spence Bucketize
-    """.split()
 _RANDOM = "RandomGamma RandomPoissonV2".split()  # of a shape and parameters
-_BINARY = "ApproximateEqual IgammaGradA LogicalXor Xlog1py".split()
 # Their first inputs are batches of vectors or matrices; the number says how many, the others serve for all.
 _BATCHES = {
     1: """AdjustContrastv2 AdjustHue AdjustSaturation BatchMatrixBandPart
@@ -203,10 +198,9 @@ def _diagonal(c, op, inputs):
     return (gen.matrix_diag if op.type == "Diag" else gen.matrix_diag_part)(inputs[0].tensor)
 
 
-
 TABLE = {
     **calls.TABLE, **converters.TABLE, **lists.TABLE,
-    **dict.fromkeys(_UNARY, _unary), **dict.fromkeys(_BINARY, _binary), **dict.fromkeys(_SIZED, _sized),
+    **dict.fromkeys(_SIZED, _sized),
     **{name: _batch(count) for count, names in _BATCHES.items() for name in names},
     **{name: _images(count) for count, names in _IMAGES.items() for name in names},
     **dict.fromkeys(("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum"),
@@ -221,3 +215,8 @@ TABLE = {
     "Einsum": _einsum, "GatherNd": _gather_nd, "OneHot": _one_hot, "Slice": _slice,
     "StridedSliceGrad": _strided_slice_grad,
 }
+
+
+def converter(op_type):
+    """The converter of an op, or None."""
+    return TABLE.get(op_type) or converters.elementwise(op_type)

@@ -4,6 +4,7 @@ import os
 import runpy
 import sys
 import types
+from typing import Any
 
 _USAGE = """\
 usage: python -m penstock [--v1 | --v2] SCRIPT [ARGUMENT...]
@@ -37,7 +38,7 @@ def run_script(path, arguments, version=None):
     _install(version, path, source)
     sys.argv = [path] + list(arguments)
     sys.path[0] = os.path.dirname(os.path.abspath(path))
-    module = types.ModuleType("__main__")
+    module: Any = types.ModuleType("__main__")
     module.__file__ = path
     module.__builtins__ = __builtins__
     # The program is the main module: flags, pickle and multiprocessing look there.
@@ -49,7 +50,9 @@ def run_module(name, arguments, version=None):
     """Runs a program as `python -m NAME ARGUMENTS` would, on Penstock. ImportError if there is no such module."""
     sys.path[0] = os.getcwd()
     # Found without importing its packages: they may import TensorFlow, and the alias must come first.
-    spec, path, parts = None, None, name.split(".")
+    spec: Any = None
+    path: Any = None
+    parts = name.split(".")
     for end in range(1, len(parts) + 1):
         spec = importlib.machinery.PathFinder.find_spec(".".join(parts[:end]), path)
         path = None if spec is None else spec.submodule_search_locations

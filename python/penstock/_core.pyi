@@ -42,6 +42,9 @@ def tensor_from_numpy(value: Any, dtype: int) -> Tensor:
     """Copies an array (C order); object, S and U arrays become strings. The array's dtype must fit `dtype`."""
 
 def tensor_from_proto(proto: bytes) -> Tensor: ...
+def register_numpy_dtype(enum: int, dtype: Any) -> None:
+    """The NumPy type of a data type that the runtime does not know as one of NumPy's own."""
+
 
 class ArgDef:
     name: str
@@ -336,6 +339,8 @@ class Traces:
 class FastOp:
     """A callable: an op with one result that runs at once if all inputs are eager values or plain numbers, and
     otherwise calls its fallback; without one it gives NotImplemented."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 def fast_op(
     op: str,

@@ -28,7 +28,7 @@ def doctor(out=None):
         line("protobuf", "missing")
     line("system", platform.platform())
     line("processor", _processor())
-    line("cores", "%d of %s" % (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+    line("cores", "%s of %s" % (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
                                 os.cpu_count()))
     line("features", " ".join(_features()) or "unknown")
     line("ops", "%d" % len(_core.op_names()))

@@ -1,5 +1,7 @@
 """The import hook behind the alias: `tensorflow` and all below it come from Penstock, even if TensorFlow is
 installed."""
+from __future__ import annotations
+
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -13,6 +15,10 @@ from penstock.alias import table
 from penstock.api import lazy
 from penstock._src.graph import dispatch
 from penstock._src.base import foreign_names
+
+TYPE_CHECKING = False  # as typing has it, whose import would take longer than that of the package
+if TYPE_CHECKING:
+    from typing import Any
 
 VERSIONS = {"v1": "1.15.5", "v2": "2.21.0"}
 _ROOTS = {"v1": "penstock.v1", "v2": "penstock.v2"}
@@ -100,7 +106,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
     def _public(self, inner):
         """The namespace or module that the public API has under that name, or None."""
-        found = importlib.import_module(self.root)
+        found: Any = importlib.import_module(self.root)
         for part in inner.split("."):
             found = lazy.names_so_far(found).get(part) if part.startswith("_") else getattr(found, part, None)
             if not isinstance(found, types.ModuleType) or isinstance(found, _Package):

@@ -4,9 +4,15 @@
 in a different folder of `penstock/_src` have a row here, `name=other` if their name is different too. Pickles
 and programs that name `penstock.framework.ops` find it through the same rows.
 """
+from __future__ import annotations
+
 import importlib
 import importlib.machinery
 import importlib.util
+
+TYPE_CHECKING = False  # as typing has it, whose import would take longer than that of the package
+if TYPE_CHECKING:
+    from typing import Any
 
 MOVED = {
     "": {
@@ -166,7 +172,7 @@ MOVED = {
     },
 }
 _OUTSIDE = ("alias", "api", "compat", "proto", "v1", "v2")  # modules and packages beside `_src`
-_rows = {}
+_rows: dict[str, str] = {}
 
 
 def place(name):
@@ -197,6 +203,10 @@ class _Loader:
         module.__spec__ = self._spec
 
 
+def _package(name, loader: Any):
+    return importlib.machinery.ModuleSpec(name, loader, is_package=True)
+
+
 def spec(name):
     """The ModuleSpec of another name below `penstock`, a moved module's or a namespace's of version 2; else None."""
     inner = name.partition(".")[2]
@@ -208,14 +218,14 @@ def spec(name):
         namespace = namespace if part.startswith("_") else getattr(namespace, part, None)
     if isinstance(namespace, type(version_two.root)):
         version_two.switch()
-        return importlib.machinery.ModuleSpec(name, _Loader(namespace.__name__), is_package=True)
+        return _package(name, _Loader(namespace.__name__))
     target = "penstock." + place(inner)
     try:
         found = importlib.util.find_spec(target)
     except ModuleNotFoundError:
         found = None
     if found is not None:
-        return importlib.machinery.ModuleSpec(name, _Loader(target), is_package=True)
+        return _package(name, _Loader(target))
     if any(package == inner or package.startswith(inner + ".") for package in MOVED):
         return importlib.machinery.ModuleSpec(name, None, is_package=True)  # a folder whose modules were moved
     return None

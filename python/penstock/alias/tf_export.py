@@ -5,6 +5,7 @@ They are attributes of the symbols (`_tf_api_names`, `_tf_api_names_v1`, ...), a
 import collections
 import functools
 import sys
+from typing import Any
 
 from penstock._src.base import tf_decorator
 from penstock._src.base import tf_inspect
@@ -14,11 +15,12 @@ KERAS_API_NAME = "keras"
 TENSORFLOW_API_NAME = "tensorflow"
 SUBPACKAGE_NAMESPACES = [ESTIMATOR_API_NAME]  # which TensorFlow itself exports nothing below
 
-_Attributes = collections.namedtuple("ExportedApiAttributes", ["names", "constants"])
+_Attributes = collections.namedtuple(  # type: ignore[name-match]
+    "ExportedApiAttributes", ["names", "constants"])
 _PREFIXES = {TENSORFLOW_API_NAME: "_tf_api", ESTIMATOR_API_NAME: "_estimator_api", KERAS_API_NAME: "_keras_api"}
 API_ATTRS = {api: _Attributes(f"{prefix}_names", f"{prefix}_constants") for api, prefix in _PREFIXES.items()}
 API_ATTRS_V1 = {api: _Attributes(f"{prefix}_names_v1", f"{prefix}_constants_v1") for api, prefix in _PREFIXES.items()}
-_exported = {}  # name -> symbol
+_exported: dict[str, Any] = {}  # name -> symbol
 
 
 class SymbolAlreadyExposedError(Exception):
@@ -178,7 +180,7 @@ def get_symbol_from_name(name):
         return _exported[name]
     if name.split(".")[0] == KERAS_API_NAME or name.startswith("compat.v1.keras"):
         return None
-    found = importlib.import_module("penstock.v2")
+    found: Any = importlib.import_module("penstock.v2")
     for part in name.split("."):
         found = getattr(found, part, None)
     return found if callable(found) else None

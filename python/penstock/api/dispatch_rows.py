@@ -87,7 +87,7 @@ _METHODS = {
 
 
 def _targets():
-    found = {}
+    found: dict = {}
     for kind, modules in _BY_ELEMENT.items():
         for module, names in modules.items():
             found.update((f"{module}:{name}", kind) for name in names.split())

@@ -1,6 +1,6 @@
 """What Keras tells the rest: its functions, by the names under which others ask for them."""
 
-_functions = {}
+_functions: dict = {}
 
 
 def _register(name):

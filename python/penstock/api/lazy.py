@@ -1,4 +1,6 @@
 """Namespaces whose names are resolved on first use through the tables of penstock.api."""
+from __future__ import annotations
+
 import importlib
 import importlib.machinery
 import os
@@ -8,8 +10,12 @@ import types
 from penstock._src.base import hooks
 from penstock._src.graph import dispatch
 
+TYPE_CHECKING = False  # as typing has it, whose import would take longer than that of the package
+if TYPE_CHECKING:
+    from typing import Any
 
-_built = []
+
+_built: list = []
 
 
 def rows_of(sources):
@@ -30,15 +36,16 @@ def read_table(module):
 def value_of(target):
     """The module or attribute that "module:attribute" names. AttributeError if the module lacks it."""
     module, _, attribute = target.partition(":")
-    value = importlib.import_module(hooks.full_name(module))
+    value: Any = importlib.import_module(hooks.full_name(module))
     for part in attribute.split(".") if attribute else ():
         value = getattr(value, part)
     return value
 
 
-def names_so_far(module):
+def names_so_far(module) -> dict:
     """A module's dictionary as it is; to ask a Namespace for its `__dict__` resolves all its names."""
-    return types.ModuleType.__dict__["__dict__"].__get__(module)
+    plain: Any = vars(types.ModuleType)["__dict__"]
+    return plain.__get__(module)
 
 
 def loaded():
@@ -93,7 +100,7 @@ class Namespace(types.ModuleType):
         return value
 
     @property
-    def __dict__(self):
+    def __dict__(self):  # type: ignore[override]
         """All names, for programs that go through them, and for `import *`."""
         for name in self._load():
             getattr(self, name)

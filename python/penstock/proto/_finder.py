@@ -1,8 +1,14 @@
 """Serves `import penstock.proto.tensorflow.….x_pb2`: the place that the classes themselves name as their module."""
+from __future__ import annotations
+
 import importlib.machinery
 import sys
 
 from penstock.proto import _pool
+
+TYPE_CHECKING = False  # as typing has it, whose import would take longer than that of the package
+if TYPE_CHECKING:
+    from typing import Any
 
 _PREFIX = "penstock.proto."
 
@@ -12,7 +18,7 @@ def path_of(dotted_name):
     return _names().get(dotted_name)
 
 
-_paths = {}
+_paths: dict[str, str] = {}
 
 
 def _names():
@@ -26,15 +32,16 @@ class _Finder:
 
     @staticmethod
     def find_spec(name, path=None, target=None):
+        loader: Any = _Finder
         if not name.startswith(_PREFIX):
             return None
         inner = name[len(_PREFIX):]
         if inner.startswith("_"):
             return None
         if path_of(inner) is not None:
-            return importlib.machinery.ModuleSpec(name, _Finder)
+            return importlib.machinery.ModuleSpec(name, loader)
         if any(known.startswith(inner + ".") for known in _names()):
-            return importlib.machinery.ModuleSpec(name, _Finder, is_package=True)
+            return importlib.machinery.ModuleSpec(name, loader, is_package=True)
         return None
 
     @staticmethod

@@ -5,13 +5,14 @@ for each enum, each enum's values, and what its public imports define.
 """
 import copyreg
 import types
+from typing import Any
 
 from penstock.proto import _descriptors
 from penstock._src.base import locks
 
 _lock = locks.lock()
 _state = None
-_found = {}  # what was looked up, by full name
+_found: dict[str, Any] = {}  # what was looked up, by full name
 
 
 class _State:
@@ -68,7 +69,8 @@ def lookup(full_name):
 def _look_up(full_name):
     with _lock:
         symbols = _get_state().symbols
-        top, rest = full_name, []
+        top = full_name
+        rest: list[str] = []
         while top not in symbols:
             top, dot, last = top.rpartition(".")
             if not dot:
@@ -120,7 +122,7 @@ def _make_module(state, path):
     for dependency in file.public:
         made.__dict__.update((key, value) for key, value in vars(imported[dependency]).items()
                              if not key.startswith("_") and key != "DESCRIPTOR")
-    made.DESCRIPTOR = _descriptor(state, file)
+    made.__dict__["DESCRIPTOR"] = _descriptor(state, file)
     _fill_module(made)
     if state.is_default:
         _register(made)

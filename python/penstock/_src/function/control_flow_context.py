@@ -1,4 +1,6 @@
 """What conditionals and loops have in common: a context sees every operation that is built inside it."""
+from typing import Callable
+
 from penstock._src.graph import gen
 from penstock._src.graph import ops
 from penstock._src.graph import control_flow_util as util
@@ -9,6 +11,9 @@ from penstock._src.base import nest
 class ControlFlowContext(object):
     """Base of the contexts. `_values` are names of tensors known inside; `_external_values` maps names of outer tensors
     to the tensors that stand for them inside."""
+
+    _name: str  # of the subclasses, as is AddValue
+    AddValue: Callable
 
     def __init__(self, values_def=None, import_scope=None):
         self._nested_contexts = []

@@ -69,7 +69,8 @@ class Freezer:
 
     def _nodes(self, function, values):
         """Changes the nodes that use values; {old name of a tensor: new name}."""
-        renamed, rest = {}, list(function.node_def)
+        renamed: dict[str, str] = {}
+        rest = list(function.node_def)
         while True:
             known = [node for node in rest if any(text in values for text in node.input)]
             if not known:
@@ -116,7 +117,8 @@ def keep_named_functions(graph_def):
     """Removes the functions of a GraphDef's library that nothing in it names."""
     library = {function.signature.name: function for function in graph_def.library.function}
     gradients = {gradient.function_name: gradient.gradient_func for gradient in graph_def.library.gradient}
-    kept, nodes = set(), list(graph_def.node)
+    kept: set[str] = set()
+    nodes = list(graph_def.node)
     while nodes:
         node = nodes.pop()
         names = {node.op, *(f.name for value in node.attr.values() for f in [value.func, *value.list.func])}

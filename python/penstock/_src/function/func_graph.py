@@ -2,6 +2,7 @@
 import collections
 import inspect
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -47,6 +48,7 @@ class FuncGraph(Graph):
     returned; control_outputs: operations that run with every call; variables: those that the body reads.
     """
 
+    _results: frozenset[int]  # of a body taken from a FunctionDef: its _Retval nodes
     _stand_in = None  # finds what stands here for a tensor of the graph that this one was taken from
 
     def __init__(self, name, collections=None, capture_by_value=None):
@@ -233,7 +235,7 @@ class FuncGraph(Graph):
                     raise ValueError(f"The value of a deferred capture does not have the structure of {spec}")
                 return [_as_described(s, v) for s, v in zip(specs, result)]
 
-            values.spec = spec
+            setattr(values, "spec", spec)
             self._deferred[key] = (values, _pack(spec, flat))
         return self._deferred[key][1]
 
@@ -428,7 +430,7 @@ def func_graph_from_py_func(name, python_func, args, kwargs, signature=None, fun
     if func_graph is None:
         func_graph = FuncGraph(name, collections=collections, capture_by_value=capture_by_value)
     if add_control_dependencies:
-        dependencies = auto_control_deps.AutomaticControlDependencies()
+        dependencies: Any = auto_control_deps.AutomaticControlDependencies()
     else:
         dependencies = _NoDependencies()
     with func_graph.as_default(), dependencies as deps:
@@ -528,7 +530,7 @@ def _signature(structure):
 def _without_variables(signature):
     """Specs in place of variables, which say which arguments are the same one."""
     from penstock._src.graph import variable_spec
-    numbers = {}
+    numbers: dict = {}
 
     def spec(x):
         if not _is_variable(x):

@@ -1,5 +1,6 @@
 """Defun: Python functions that become functions of the graph, called by one node."""
 import inspect
+from typing import Any
 
 from penstock import _core
 from penstock._src.graph import attr_values
@@ -258,6 +259,8 @@ _variable_scope = hooks.Hook("variable_scope")
 class _FuncGraph(Graph):
     """The body of a function. Tensors of other graphs that it uses become further arguments."""
 
+    _vscope: Any  # the variable scope in which the function was defined
+
     def __init__(self, name, capture_by_value, whitelisted_stateful_ops, capture_resource_var_by_value):
         super().__init__()
         self.name = name
@@ -364,7 +367,8 @@ class _FuncGraph(Graph):
 
 def _is_guaranteed(op):
     """Whether all that it is computed from was declared constant, by tf.guarantee_const."""
-    known, stack = {}, [op]
+    known: dict = {}
+    stack = [op]
     while stack:
         op = stack[-1]
         inputs = [x.op for x in op.inputs]
@@ -493,11 +497,11 @@ def from_library(lib):
     for name in [*gradients, *gradients.values()]:
         if name not in definitions:
             raise ValueError(f"FunctionDefLibrary missing '{name}' FunctionDef\n{lib}")
-    made = {}
+    made: dict[str, Any] = {}
     while len(made) < len(definitions):
         ready = [n for n in definitions if n not in made and (n not in gradients or gradients[n] in made)]
         if not ready:
             raise ValueError(f"FunctionDefLibrary contains cyclic gradient functions!\n{lib}")
         for name in ready:
-            made[name] = _from_definition(definitions[name], made.get(gradients.get(name)))
+            made[name] = _from_definition(definitions[name], made.get(gradients.get(name, "")))
     return list(made.values())

@@ -1,5 +1,6 @@
 """Why arguments do not fit a tf.function or one of its traces, in the words of TensorFlow 2.21."""
 import inspect
+from typing import Any
 
 from penstock._src.function import function_spec
 from penstock._src.function import function_text
@@ -62,7 +63,7 @@ def signature_of_function(spec):
         else parameter.POSITIONAL_ONLY
     found = []
     for i, name in enumerate(spec.arg_names):
-        kind = empty
+        kind: Any = empty
         if kinds is not None:
             known = i < len(kinds) or i in defaults
             kind = function_text.Kind(kinds[i] if i < len(kinds) else defaults[i], named=True) if known else empty

@@ -15,8 +15,8 @@ from penstock._src.graph.tensor_spec import TensorSpec
 from penstock._src.base import compat
 
 
-_known = weakref.WeakValueDictionary()
-_in_library = weakref.WeakSet()
+_known: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+_in_library: weakref.WeakSet = weakref.WeakSet()
 
 
 def known(name):
@@ -220,7 +220,7 @@ def _spec_of(shape, tensor):
 
 def _called(graph, nodes):
     """The functions that a body names."""
-    found = {}
+    found: dict = {}
     for node in nodes:
         op = graph._ops[node]
         names = [op.type]

@@ -3,6 +3,7 @@ import functools
 import inspect
 import re
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,8 @@ def is_input(value):
 
 def _without_partial(function):
     """(the function itself, bound arguments, bound keywords) of a functools.partial."""
-    args, kwargs = (), {}
+    args: tuple = ()
+    kwargs: dict = {}
     while isinstance(function, functools.partial):
         args, kwargs, function = function.args + args, {**(function.keywords or {}), **kwargs}, function.func
     return function, args, kwargs
@@ -115,7 +117,8 @@ class FunctionSpec:
         self._positions = {name: i for i, name in enumerate(args)}
         values = fullargspec.defaults or ()
         self._default_values = {len(args) - len(values) + i: v for i, v in enumerate(values)}
-        self._input_signature = self._flat_input_signature = None
+        self._input_signature: Any = None
+        self._flat_input_signature: Any = None
         if input_signature is None and tf2.enabled() and not (
                 args or fullargspec.varargs or fullargspec.kwonlyargs or fullargspec.varkw):
             input_signature = ()  # nothing is left open: a model that is saved has its trace

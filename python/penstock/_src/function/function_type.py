@@ -211,7 +211,7 @@ class FunctionType(inspect.Signature):
         self._captures = collections.OrderedDict(captures)
 
     @classmethod
-    def from_callable(cls, obj, *, follow_wrapped=True):
+    def from_callable(cls, obj, *, follow_wrapped=True):  # type: ignore[override]
         """Of a Python function: nothing is known of the kinds of its parameters."""
         return cls([Parameter(p.name, p.kind, p.default is not p.empty)
                     for p in inspect.signature(obj, follow_wrapped=follow_wrapped).parameters.values()])

@@ -1,6 +1,7 @@
 """What stands for the default graph while ops run as they are called: scopes as a graph has, and no nodes."""
 import contextlib
 import threading
+from typing import Any
 
 from penstock import _core
 from penstock._src.graph import config
@@ -196,7 +197,8 @@ class EagerGraph(Graph):
             raise
         except errors.OpError as e:
             if name and name != op_type and type(name) is str:
-                raise type(e)(None, None, f"{e.message} name: {name}") from None
+                same: Any = type(e)
+                raise same(None, None, f"{e.message} name: {name}") from None
             raise
         if op_callbacks.in_use and op_callbacks.should_invoke_op_callbacks():
             op_callbacks.invoke_op_callbacks(op_type, tuple(inputs), attrs, tuple(outputs), op_name=name)

@@ -1,6 +1,8 @@
 """The graphs of functions that are called while they are being collected, for tf.summary.trace_on."""
 
-_graphs = None  # name -> FuncGraph
+from typing import Any, Optional
+
+_graphs: Optional[dict[str, Any]] = None  # name -> FuncGraph
 
 
 def active():
@@ -31,6 +33,7 @@ def stop():
 
 def note(function):
     """Tells of a call of a ConcreteFunction."""
+    assert _graphs is not None
     _graphs.setdefault(function.name, function.graph)
 
 

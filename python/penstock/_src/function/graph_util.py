@@ -100,7 +100,8 @@ def _reads(nodes, variables):
 def _given_to_functions(nodes, values):
     """({name of a call, conditional or loop: {input: (type, shape) of the variable that it is given}}, {name: type
     attribute} of what lies between)."""
-    calls, found = {}, {}
+    calls: dict = {}
+    found: dict = {}
     for node in nodes.values():
         if not frozen_functions.takes_functions(node):
             continue

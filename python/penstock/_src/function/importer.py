@@ -76,7 +76,7 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
                                       producer_op_list=producer_op_list)
 
 
-_op_defaults = {}  # op: {attribute: its default}
+_op_defaults: dict[str, dict] = {}  # op: {attribute: its default}
 
 
 def _defaults_of(op):

@@ -48,7 +48,8 @@ def _inputs(op):
 
 def _levels(ops):
     """{operation: in how many loops its outputs are}. All that an operation reads is in one loop."""
-    consumers, levels, todo = {}, {}, []
+    consumers: dict = {}
+    levels, todo = {}, []
     for op in ops:
         inputs = _inputs(op)
         for before in inputs:

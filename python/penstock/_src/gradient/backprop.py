@@ -2,6 +2,7 @@
 import contextlib
 import functools
 import operator
+from typing import Any
 
 from penstock import _core
 from penstock._src.gradient import graph_tape
@@ -76,7 +77,7 @@ class GradientTape:
     def __init__(self, persistent=False, watch_accessed_variables=True):
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
-        self._tape = None
+        self._tape: Any = None
         self._variables = {}
         self._symbols = graph_tape.Recording()
         self._recording = False
@@ -132,7 +133,7 @@ class GradientTape:
                     self._tape.watch(_handle(value))
                 self._symbols.watch(_handle(value))  # functions may capture it
 
-    def stop_recording(self):
+    def stop_recording(self):  # noqa: F811
         """Context manager under which nothing is recorded."""
         return _Paused(self)
 
@@ -287,8 +288,8 @@ def make_vjp(f, params=None, persistent=True):
     numbers = _numbers(f, params)
 
     @functools.wraps(f)
-    def decorated(*args, **kwargs):
-        args = list(args)
+    def decorated(*given, **kwargs):
+        args = list(given)
         wanted = range(len(args)) if numbers is None else numbers
         for i in wanted:
             args[i] = _fresh(conversion.internal_convert_to_tensor(args[i]))

@@ -44,7 +44,7 @@ def _gradient_of(value):
 
 def get_flat_tensors_for_gradients(values):
     """The tensors, in one list, that stand for these values while they are differentiated."""
-    tensors = []
+    tensors: list = []
     for value in values:
         gradient = _gradient_of(value)
         tensors += [value] if gradient is None else get_flat_tensors_for_gradients(

@@ -97,7 +97,8 @@ class _Caller:
 
     def __init__(self, graph):
         self._graph = graph
-        self.forward = [], []  # ids: what was added to the forward pass, and what hands on what its body gives now
+        # Ids: nodes added to the forward pass, and nodes that forward new results of their bodies.
+        self.forward: tuple[list, list] = [], []
 
     def finish(self):
         """Makes Python know what the runtime has done to the forward pass."""
@@ -317,7 +318,8 @@ class _Walk:
     def run(self, ys, xs, stops, grad_ys):
         """The derivatives by xs, all of them and of ys of this graph. ValueError if a value has none that is known."""
         graph = self._graph
-        caller, visits = _Caller(graph), []
+        caller = _Caller(graph)
+        visits: list = []
         with graph._lock:  # until Python knows the nodes that the runtime adds
             try:
                 results = graph._core.gradients(

@@ -115,7 +115,9 @@ class _Ancestors:
     def __init__(self, targets, passes):
         self.graph = targets[0].graph
         self.inputs = []  # of a function's body
-        self._seen, self._readers, self._passed, stack = {}, {}, set(), list(targets)
+        self._seen: dict = {}
+        self._readers: dict = {}
+        self._passed, stack = set(), list(targets)
         while stack:
             tensor = stack.pop()
             if tensor._key in self._seen:

@@ -29,14 +29,14 @@ class Around:
         self._graph = graph
         self._copies = {}
         self._sources = {}  # placeholder -> what it stands for, of all bodies around
-        inside = {}  # captured tensor -> its placeholders
+        inside: dict = {}  # captured tensor -> its placeholders
         around = graph
         while around is not None and around.building_function:
             for outer, inner in captures(around):
                 self._sources[id(inner)] = outer
                 inside.setdefault(id(outer), []).append(inner)
             around = getattr(around, "_outer_graph", None)
-        self._dependent = set()
+        self._dependent: set = set()
         stack = list(xs)
         while stack:
             x = stack.pop()

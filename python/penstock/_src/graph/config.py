@@ -99,9 +99,9 @@ def list_logical_devices_v2(device_type=None):
 
 # Devices that ops see
 
-_virtual = {}   # physical device's name -> the configurations of its logical devices
+_virtual: dict[str, list] = {}   # physical device's name -> the configurations of its logical devices
 _visible = None
-_memory_growth = {}
+_memory_growth: dict[str, bool] = {}
 
 
 class LogicalDeviceConfiguration(collections.namedtuple(

@@ -1,6 +1,7 @@
 """tf.constant, and how Python values become tensors."""
 import collections.abc
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -124,7 +125,7 @@ def _refusal(value, dtype, error):
     return error
 
 
-_scalars = {}  # (value, its type, type asked for) -> tensor: programs use few numbers, again and again
+_scalars: dict[tuple, Any] = {}  # (value, its type, requested type) -> tensor: programs use few numbers many times
 
 
 def _eager_scalar(value, dtype):

@@ -2,6 +2,7 @@
 import contextlib
 import random
 import threading
+from typing import Any
 
 from penstock import _core
 from penstock._src.graph import core as _core_module  # noqa: F401  (connects the errors)
@@ -98,7 +99,7 @@ class Context:
         return _core.eager_graph().has_function(name.decode() if isinstance(name, bytes) else name)
 
 
-_context = Context()
+_context: Any = Context()
 
 
 def context():

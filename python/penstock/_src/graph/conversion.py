@@ -1,6 +1,7 @@
 """Anything to a tensor: the registry of conversion functions and those who ask it."""
 import collections.abc
 import itertools
+from typing import Any
 
 from penstock import _core
 from penstock._src.graph import defaults
@@ -10,8 +11,8 @@ from penstock._src.graph.operation import Operation
 from penstock._src.graph.tensor import Tensor
 
 _PLAIN = frozenset((int, float, bool, list, tuple))
-_functions = {}
-_by_type = {}
+_functions: dict[int, list] = {}
+_by_type: dict[type, Any] = {}
 
 
 def register_tensor_conversion_function(base_type, conversion_func, priority=100):
@@ -188,7 +189,7 @@ def get_graph_from_inputs(op_input_list, graph=None):
     first = None
     for value in op_input_list:
         if type(value) is Tensor:
-            element = value
+            element: Any = value
         elif isinstance(value, Tensor) and value._is_eager:
             continue
         elif isinstance(value, (Tensor, Operation)):

@@ -1,4 +1,6 @@
 """Device names merged: what scopes, from the outside in, make of them."""
+from typing import Any
+
 from penstock._src.graph.device_spec import DeviceSpecV1, DeviceSpecV2  # noqa: F401
 
 DeviceSpec = DeviceSpecV1
@@ -21,7 +23,7 @@ def canonical_name(device):
     return device.to_string() if is_device_spec(device) else DeviceSpecV2.from_string(device).to_string()
 
 
-_merged_names = {}
+_merged_names: dict[tuple, str] = {}
 
 
 def merge_names(outer, inner):
@@ -53,14 +55,14 @@ class MergeDevice:
         return not self._name
 
 
-_mergers = {}
+_mergers: dict[Any, MergeDevice] = {}
 
 
 def merge_device(spec):
     """The MergeDevice of a name or spec, the same one for the same name. ValueError if it is no device name."""
     if isinstance(spec, MergeDevice):
         return spec
-    if isinstance(spec, tuple) and hasattr(spec, "device_type"):  # a LogicalDevice
+    if isinstance(spec, tuple) and hasattr(spec, "device_type") and hasattr(spec, "name"):  # a LogicalDevice
         spec = spec.name
     key = spec.to_string() if is_device_spec(spec) else spec
     if key not in _mergers:

@@ -2,7 +2,7 @@
 from penstock import _core
 from penstock._src.graph import errors
 
-_device_numbers = {}
+_device_numbers: dict[str, int] = {}
 
 
 def device_number(name):

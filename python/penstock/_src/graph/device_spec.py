@@ -14,7 +14,7 @@ def _device_type(value):
     return value.upper() if value in ("cpu", "gpu") else _text(value)
 
 
-_parsed = {}
+_parsed: dict = {}
 
 
 def _parse(spec):

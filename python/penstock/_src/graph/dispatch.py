@@ -3,22 +3,30 @@
 What takes a kind of values registers a handler when it is imported: while there is none, there can be no such values.
 `api/dispatch_rows.py` says which functions those are.
 """
+from __future__ import annotations
+
 import functools
 import types
 
 from penstock._src.base import hooks
 from penstock._src.base import traceback_utils
 
+TYPE_CHECKING = False  # as typing has it, whose import would take longer than that of the package
+if TYPE_CHECKING:
+    from typing import Any, Callable, Optional
+
 _rows = hooks.Hook("dispatch.rows")
 _GENERATED = __name__.rpartition(".")[0] + ".gen"
 _version_two = hooks.Hook("dispatch.version_two")
-_looking = {}  # target, function -> what is public
-_always = set()  # functions without a row for which a program has registered another
-handlers = {}  # kind of values -> handler(row, function, args, kwargs)
+_looking: dict[Any, Callable] = {}  # target, function -> what is public
+_always: set[Callable] = set()  # functions without a row for which a program has registered another
+handlers: dict[Any, Callable] = {}  # kind of values -> handler(row, function, args, kwargs)
 changed = hooks.Callbacks()  # more functions than before look at their arguments
 
-by_type = None  # what looks among the functions that a program registered for its types (graph/type_dispatch.py)
-refused = None  # what asks the dispatchers of libraries where a function refuses its arguments (graph/dispatchers.py)
+# Searches the functions that a program registered for its types (graph/type_dispatch.py).
+by_type: Optional[Callable] = None
+# Calls the dispatchers of libraries after a function refused its arguments (graph/dispatchers.py).
+refused: Optional[Callable] = None
 
 
 def register(kind, handler):
@@ -123,5 +131,5 @@ def looking(target, function):
             raise
 
     # Read by inspect.getfullargspec, which does not look below wrappers.
-    call.__signature__ = inspect.signature(function)
+    setattr(call, "__signature__", inspect.signature(function))
     return call

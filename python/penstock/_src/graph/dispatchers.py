@@ -5,12 +5,13 @@ the order in which they came, then those of all functions. Symbolic values of le
 there is none, public functions stay as they are. Types of a program's own have tf.experimental.dispatch_for_api.
 """
 import functools
+from typing import Callable
 
 from penstock._src.graph import dispatch as public_functions
 from penstock._src.base import tf_inspect
 
-_GLOBAL_DISPATCHERS = []
-_dispatchers = {}  # function -> those of this function
+_GLOBAL_DISPATCHERS: list = []
+_dispatchers: dict[Callable, list] = {}  # function -> those of this function
 
 
 class OpDispatcher:
@@ -131,7 +132,7 @@ def add_dispatch_support(target=None, iterable_parameters=None):
                     raise
                 return result
 
-        call.__signature__ = tf_inspect.signature(function)
+        setattr(call, "__signature__", tf_inspect.signature(function))
         return call
 
     return decorator if target is None else decorator(target)

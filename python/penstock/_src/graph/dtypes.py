@@ -1,5 +1,6 @@
 """Element types: TensorFlow's names, enum numbers and NumPy types."""
 import builtins
+from typing import Any
 
 import ml_dtypes as _ml_dtypes
 import numpy as np
@@ -219,6 +220,20 @@ dtype_range = {
 
 _INTERN_TABLE = {number: DType(number) for number in _TYPE_TO_STRING}
 globals().update({name: _INTERN_TABLE[number] for number, name in _TYPE_TO_STRING.items()})
+# Type checkers do not see those; these are all that the package uses by name.
+int8: DType
+int16: DType
+int32: DType
+int64: DType
+uint8: DType
+uint16: DType
+uint32: DType
+uint64: DType
+complex64: DType
+complex128: DType
+bfloat16: DType
+resource: DType
+variant: DType
 # These are used in this file, or have a second name.
 float32, float64, float16 = _INTERN_TABLE[1], _INTERN_TABLE[2], _INTERN_TABLE[19]
 string, bool = _INTERN_TABLE[7], _INTERN_TABLE[10]  # noqa: A001
@@ -238,7 +253,7 @@ for _kind in (np.intc, np.uintc, np.int_, np.uint, np.longlong, np.ulonglong, np
                 _NP_TO_TF[_kind] = _NP_TO_TF[_known]
 TF_VALUE_DTYPES = set(_NP_TO_TF.values())
 
-_ANY_TO_TF = dict(_INTERN_TABLE)
+_ANY_TO_TF: dict[Any, DType] = dict(_INTERN_TABLE)
 _ANY_TO_TF.update({name: _INTERN_TABLE[number] for number, name in _TYPE_TO_STRING.items()})
 _ANY_TO_TF.update({"half": half, "double": double, "float": float32, "half_ref": half_ref, "double_ref": double_ref,
                    "float_ref": float32._as_ref})

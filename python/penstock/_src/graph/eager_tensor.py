@@ -1,4 +1,6 @@
 """EagerTensor: a tensor that has its value."""
+from typing import Any
+
 import numpy as np
 
 from penstock import _core
@@ -138,7 +140,7 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
 
     def __array__(self, dtype=None, copy=None):
         if self._type_enum in _BUFFERS and not copy:
-            array = np.asarray(memoryview(self))
+            array = np.asarray(memoryview(self))  # type: ignore[arg-type]
         else:
             self._refuse_handles()
             array = self._as_array()
@@ -158,7 +160,8 @@ class EagerTensor(Tensor, _core.EagerTensorBase):
     def __iter__(self):
         if not self._dims:
             raise TypeError("Cannot iterate over a scalar tensor.")
-        return iter([self[i] for i in range(self._dims[0])])
+        elements: Any = self
+        return iter([elements[i] for i in range(self._dims[0])])
 
     def __bool__(self):
         self._refuse_handles()

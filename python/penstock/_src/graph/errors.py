@@ -1,5 +1,6 @@
 """tf.errors: one class for each code, made by the runtime when a step or a graph function fails."""
 import traceback as _traceback
+from typing import Any
 
 from penstock._src.base import hooks
 
@@ -34,7 +35,7 @@ class OpError(Exception):
         self._node_name = None
 
     def __reduce__(self):
-        init_args = (self.node_def, self._op, self._message)
+        init_args: tuple = (self.node_def, self._op, self._message)
         if type(self) is OpError:
             init_args += (self._error_code,)
         return type(self), init_args
@@ -83,7 +84,7 @@ def format_stack(op):
 _explained = hooks.Hook("function_error")
 
 
-def _error_class(name, code, doc):
+def _error_class(name: str, code: int, doc: str) -> Any:
     def __init__(self, node_def, op, message, *args):
         """The runtime gives the name of a node that it alone knows as a fourth argument."""
         if args and " [Op:" in message and "{{node " in message:  # that failed in an eager call of a function
@@ -96,12 +97,12 @@ def _error_class(name, code, doc):
 CancelledError = _error_class("CancelledError", CANCELLED, "The step or operation was cancelled.")
 
 
-class UnknownError(_error_class("UnknownError", UNKNOWN, "")):
+class UnknownError(_error_class("UnknownError", UNKNOWN, "")):  # type: ignore[misc]
     """An error of no known class, such as one raised in a Python function. Version 1 may give its number."""
 
     def __init__(self, node_def, op, message, *args, error_code=UNKNOWN):
         if args and isinstance(args[0], int):
-            error_code, *args = args
+            error_code, args = args[0], args[1:]
         super().__init__(node_def, op, message, *args)
         self._error_code = error_code
 

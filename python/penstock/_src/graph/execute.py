@@ -1,4 +1,6 @@
 """Running an op by name: what the functions of generated code call in TensorFlow."""
+from typing import Any
+
 from penstock._src.graph import attr_values
 from penstock._src.graph import conversion
 from penstock._src.graph import defaults
@@ -60,7 +62,7 @@ def args_to_matching_eager(values, ctx=None, default_dtype=None):
     """(the type that all values have, the values as tensors of it)."""
     if not values and default_dtype is not None:
         return dtypes.as_dtype(default_dtype).as_datatype_enum, []
-    dtype = next((v.dtype.base_dtype for v in values if isinstance(v, Tensor)), None)
+    dtype: Any = next((v.dtype.base_dtype for v in values if isinstance(v, Tensor)), None)
     made = []
     for value in values:
         made.append(conversion.internal_convert_to_tensor(

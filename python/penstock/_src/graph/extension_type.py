@@ -2,6 +2,7 @@
 import collections.abc
 import inspect
 import typing
+from typing import TYPE_CHECKING, Any
 
 from penstock._src.graph import composite_tensor
 from penstock._src.graph import dtypes
@@ -29,7 +30,7 @@ _OF_CLASSES = frozenset(["__module__", "__qualname__", "__dict__", "__weakref__"
 class _Kinds(dict):
     """Field -> annotation. `owner`: the class, as long as annotations name what was not defined when it was made."""
 
-    owner = None
+    owner: Any = None
 
     def resolve(self, later=False):
         """Looks those names up. TypeError: there is no such class, and it may not come `later`."""
@@ -178,7 +179,13 @@ def _spec_of(value):
 
 
 class _Fields:
-    """What values and their specs share: attributes by name, set while they are made and never again."""
+    """Attributes by name that are set only during construction: what values and their specs share."""
+
+    if TYPE_CHECKING:  # an annotation that is evaluated would be a field
+        _extension_fields: Any
+        _extension_init: Any
+        _extension_signature: Any
+        Spec: Any
 
     def __setattr__(self, name, value):
         self._check_building(name)
@@ -306,8 +313,8 @@ class ExtensionType(_Fields, composite_tensor.CompositeTensor):
             if hasattr(self, "__validate__"):
                 self.__validate__()
 
-        __init__.__signature__ = cls._extension_signature if init is None else inspect.signature(init)
-        cls.__init__ = __init__
+        setattr(__init__, "__signature__", cls._extension_signature if init is None else inspect.signature(init))
+        setattr(cls, "__init__", __init__)
         spec = vars(cls).get("Spec")
         members = {k: v for k, v in vars(spec).items() if k not in _OF_CLASSES} if spec is not None else {}
         if "__init__" in members:
@@ -338,7 +345,7 @@ class ExtensionType(_Fields, composite_tensor.CompositeTensor):
         equal = self.__eq__(other)
         return not equal if isinstance(equal, bool) else gen.logical_not(equal)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 class ExtensionTypeBatchEncoder:
@@ -370,7 +377,10 @@ class ExtensionTypeBatchEncoder:
 class _BatchableSpec(ExtensionTypeSpec, type_spec.BatchableTypeSpec):
     """Spec of a BatchableExtensionType."""
 
-    _encoder = property(lambda self: getattr(self.value_type, "__batch_encoder__", _BY_PARTS))
+    @property
+    def _encoder(self) -> Any:
+        return getattr(self.value_type, "__batch_encoder__", _BY_PARTS)
+
     _encoded = property(lambda self: nest.flatten(self._encoder.encoding_specs(self)))
 
     def _with_parts(self, parts, reshape):

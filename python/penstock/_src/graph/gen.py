@@ -2,7 +2,7 @@
 from penstock import _core
 from penstock._src.base import hooks
 
-_names = {}
+_names: dict[str, str] = {}
 
 
 def op_name(function_name):

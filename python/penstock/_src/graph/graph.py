@@ -3,6 +3,7 @@ import collections
 import itertools
 import re
 import threading
+from typing import Any
 
 from penstock._src.graph import core as _core_module  # noqa: F401  (connects the errors)
 from penstock._src.graph import defaults
@@ -20,8 +21,8 @@ from penstock._src.base import hooks
 
 _copy_of, _takes_reference = hooks.Hook("graph_of_function.copy"), hooks.Hook("takes_reference")
 _uids = itertools.count(1)
-_definitions = {}
-_attr_types = {}
+_definitions: dict[str, Any] = {}
+_attr_types: dict[str, dict] = {}
 
 
 def uid():
@@ -199,7 +200,7 @@ class Graph(ScopesMixin):
             else:
                 scope = self._name_stack
                 name = core.unique_name(f"{scope}/{name}" if scope else name)
-            control = ()
+            control: Any = ()
             stacks = self._stacks
             devices = stacks.devices
             if stacks.control_dependencies:
@@ -308,7 +309,7 @@ class Graph(ScopesMixin):
             return new
 
     def _scope_imported(self, op):
-        attrs = {}
+        attrs: dict[str, Any] = {}
         self._add_scoped_attrs(op.type, attrs)
         if self._colocation_stack:
             groups = {g for other in self._colocation_stack for g in other.obj.colocation_groups()}

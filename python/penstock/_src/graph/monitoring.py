@@ -3,15 +3,18 @@ import bisect
 import sys
 import threading
 import weakref
+from typing import Any
 
 from penstock._src.graph import errors
 from penstock._src.base import locks
 
-_metrics = weakref.WeakValueDictionary()  # name -> Metric
+_metrics: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # name -> Metric
 _lock = locks.lock()
 
 
 class _Cell:
+    _START: Any
+
     def __init__(self):
         self._lock = threading.Lock()
         self._value = self._START

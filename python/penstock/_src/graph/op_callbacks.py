@@ -1,5 +1,6 @@
 """Functions that see each op of a thread: as it runs, or as it is added to a graph."""
 import threading
+from typing import Callable
 
 from penstock._src.graph import defaults
 
@@ -7,7 +8,7 @@ in_use = 0  # how many there are in all threads: what looks at them costs nothin
 
 
 class _Thread(threading.local):
-    callbacks = ()
+    callbacks: tuple[Callable, ...] = ()
     invoking = False
 
 

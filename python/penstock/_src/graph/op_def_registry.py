@@ -3,7 +3,7 @@ from penstock import _core
 from penstock._src.graph import graph
 from penstock.proto import op_def_pb2
 
-_registered = {}
+_registered: dict = {}
 
 
 def get(name):

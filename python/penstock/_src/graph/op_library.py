@@ -8,6 +8,7 @@ import collections
 import contextlib
 import keyword
 import re
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +81,7 @@ class _OpInfo:
         self.inputs = definition.inputs
         self.outputs = definition.outputs
         self.attrs = {a.name: attr_values.Attr(a, self.name, self.function) for a in definition.attrs}
-        self.inferred = set()
+        self.inferred: set[str] = set()
         for arg in self.inputs:
             self.inferred.update(x for x in (arg.type_attr, arg.number_attr, arg.type_list_attr) if x)
         renamed = _RENAMED.get(self.name, {})
@@ -90,9 +91,10 @@ class _OpInfo:
                 + [n for n in explicit if self.attrs[n].has_default]:
             python = renamed.get(name, name)
             self.parameters[name] = python + "_" if keyword.iskeyword(python) or python == "name" else python
-        self.result = None
+        self.result: Any = None
         if len(self.outputs) > 1:
-            self.result = collections.namedtuple(self.name.lstrip("_"), [
+            self.result = collections.namedtuple(  # type: ignore[misc]
+                self.name.lstrip("_"), [
                 o.name + "_" if keyword.iskeyword(o.name) or o.name.startswith("_") else o.name for o in self.outputs])
 
     def structure(self, op):
@@ -123,7 +125,7 @@ def _is_list(arg):
     return bool(arg.number_attr or arg.type_list_attr)
 
 
-_infos = {}
+_infos: dict[str, Any] = {}
 
 
 def op_info(op_name):
@@ -536,7 +538,8 @@ def _fast_path(info):
         p = info.parameters[a.name]
         lines.append(f"    {tensors[a.name]} = {p} if _type({p}) is _Tensor else _held({p}, {a.is_ref})")
     tests = [f"_type({tensor}) is _Tensor" for tensor in tensors.values()]
-    known, places = {}, []
+    known: dict = {}
+    places = []
     body = []
     if lists:
         p = info.parameters[lists[0].name]
@@ -580,7 +583,7 @@ def _eager_tests(info):
     """Whether all inputs are eager values of types that fit."""
     tests = [f"_type({info.parameters[a.name]}) is _Eager" for a in info.inputs]
     tests.append("(_g := _default())._eager")
-    known = {}
+    known: dict = {}
     for a in info.inputs:
         number = f"{info.parameters[a.name]}._type_enum"
         if a.type:
@@ -603,7 +606,7 @@ def _uniform(tensors, graph):
     return True
 
 
-_variables = {}  # type of a variable: its functions of the tensors of its value and of its reference
+_variables: dict[type, tuple] = {}  # type of a variable: its functions of the tensors of its value and of its reference
 
 
 def variables_hold_tensors(of_type, value, reference):
@@ -761,7 +764,7 @@ def _docstring(info):
     return "\n".join(text)
 
 
-_functions = {}
+_functions: dict[str, Any] = {}
 
 
 def function(op_name):

@@ -1,4 +1,6 @@
 """A node of a graph, as Python sees it."""
+from typing import Any
+
 from penstock._src.graph import device as pydev
 from penstock._src.graph import dtypes
 from penstock._src.graph import stack
@@ -13,8 +15,8 @@ _INTERN = dtypes._INTERN_TABLE
 class Operation:
     """A node. Made by Graph only; the runtime's graph holds its definition, this object what is Python's alone."""
 
-    _device_stack = ()  # the device scopes under which it was built
-    _colocation_places = ()  # and the colocation scopes
+    _device_stack: Any = ()  # the device scopes under which it was built
+    _colocation_places: Any = ()  # and the colocation scopes
     _members = ()  # the operations of its body, where a gradient has put them beside it
 
     def __init__(self, graph, node, name, op_type, traceback, types=None):

@@ -2,6 +2,7 @@
 python/framework/ops.py."""
 import contextlib
 import re
+from typing import Any
 
 from penstock import _core
 from penstock._src.graph import defaults
@@ -46,6 +47,7 @@ class name_scope:  # noqa: N801
     skip_on_eager: changes nothing; names matter to summaries only when ops run eagerly.
     """
 
+    _outside: str
     __slots__ = ("_name", "_default_name", "_values", "_scope", "_graph_scope", "_outside")
 
     def __init__(self, name, default_name=None, values=None, skip_on_eager=True):
@@ -294,7 +296,8 @@ def prepend_name_scope(name, import_scope):
     """The name with a scope put before it, behind marks such as "^" and "loc:@"."""
     if not import_scope:
         return name
-    mark, rest = re.match(r"(\^|loc:@|)(.*)", compat.as_str(name), re.S).groups()
+    match: Any = re.match(r"(\^|loc:@|)(.*)", compat.as_str(name), re.S)
+    mark, rest = match.groups()
     return f"{mark}{import_scope.rstrip('/')}/{rest}"
 
 

@@ -1,5 +1,6 @@
 """Registries by name: of gradient functions, of functions that turn collections into messages."""
 import sys
+from typing import Any
 
 from penstock._src.base import compat
 from penstock._src.base import hooks
@@ -20,7 +21,7 @@ class Registry:
             raise KeyError(f"Registering two {self._name} with name '{name}'! (Previous registration was in "
                            f"{self._places[name]})")
         self._items[name] = candidate
-        frame = sys._getframe(1)
+        frame: Any = sys._getframe(1)
         frame = frame.f_back if frame.f_globals.get("__name__") == __name__ else frame
         self._places[name] = f"{frame.f_code.co_name} {frame.f_code.co_filename}:{frame.f_lineno}"
 

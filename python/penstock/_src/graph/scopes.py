@@ -4,6 +4,7 @@ import contextlib
 import re
 import sys
 import threading
+from typing import Any, Callable, Optional
 
 from penstock._src.graph import device as pydev
 from penstock._src.graph import stack
@@ -113,7 +114,7 @@ class _DeviceStack(list):
 
     def __init__(self, *args):
         super().__init__(*args)
-        name = ""
+        name: Optional[str] = ""
         for entry in reversed(self):
             if entry.function is None:
                 break
@@ -235,12 +236,17 @@ def _stack(name):
 class ScopesMixin:
     """The scopes of a graph."""
 
+    # The graph that has them.
+    _core: Any
+    _thread_local: Any
+    as_graph_element: Callable
+
     _device_function_stack = _stack("devices")
     _control_dependencies_stack = _stack("control_dependencies")
     _colocation_stack = _stack("colocation")
 
     def _init_scopes(self):
-        self._stacks = _Stacks()
+        self._stacks: Any = _Stacks()
         self._device_function_stack = _DeviceStack()
         self._control_flow_context = None
         self._loops_without_gradient = set()  # frames of loops with back_prop=False
@@ -335,7 +341,7 @@ class ScopesMixin:
 
     def _control_dependencies_for_inputs(self, input_ops):
         """The control inputs that an operation with these inputs needs."""
-        found = []
+        found: list = []
         for controller in self._control_dependencies_stack:
             if not any(op in controller._seen for op in input_ops):
                 found.extend(c for c in controller.control_inputs if c not in input_ops)
@@ -371,7 +377,7 @@ class ScopesMixin:
             finally:
                 context.ExitGradientColocation(op, gradient_uid)
 
-    def _op_to_colocate_with(self, value):
+    def _op_to_colocate_with(self: Any, value):
         if type(value) is Tensor:
             return value._op
         if value is None or hasattr(value, "_node") and hasattr(value, "colocation_groups"):

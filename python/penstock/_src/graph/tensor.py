@@ -1,4 +1,6 @@
 """The output of a node, with Python's operators."""
+from typing import TYPE_CHECKING, Any, Callable
+
 from penstock._src.graph import defaults
 from penstock._src.graph import dispatch
 from penstock._src.graph import tensor_like
@@ -54,6 +56,10 @@ class Tensor(types.AnyTensor, tensor_like._TensorLike):
         "__rtruediv__", "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__lt__", "__le__", "__gt__", "__ge__",
         "__ne__", "__eq__", "__and__", "__rand__", "__or__", "__ror__", "__xor__", "__rxor__", "__getitem__", "__pow__",
         "__rpow__", "__invert__", "__neg__", "__abs__", "__matmul__", "__rmatmul__"}
+
+    if TYPE_CHECKING:  # of eager tensors
+        _as_array: Callable[[], Any]
+        _dims: tuple[int, ...]
 
     __array_priority__ = 100
     _is_eager = False
@@ -268,7 +274,7 @@ for _operator in Tensor.OVERLOADABLE_OPERATORS - {"__eq__", "__ne__"}:
     setattr(Tensor, _operator, _late(_operator))
 
 
-_tensor_like_types = (Tensor,)
+_tensor_like_types: tuple[type, ...] = (Tensor,)
 
 
 def register_dense_tensor_like_type(tensor_type):

@@ -1,5 +1,6 @@
 """Static shapes: TensorShape and, in version 1, Dimension."""
 import operator
+from typing import Any
 
 from penstock._src.graph import dtypes
 from penstock._src.base import tf2
@@ -117,7 +118,7 @@ class Dimension:
             return NotImplemented
         return None if self._value is None or other is None else self._value != other
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __bool__(self):
         return bool(self._value) if tf2.enabled() else True
@@ -180,12 +181,12 @@ class TensorShape:
 
     def __init__(self, dims):
         if dims is None:
-            self._values = None
+            self._values: Any = None
         elif isinstance(dims, TensorShape):
             self._values = dims._values
         elif isinstance(dims, (bytes, str)):
             raise TypeError("A string has ambiguous TensorShape, please wrap in a list or convert to an int: "
-                            f"{dims}")
+                            f"{dims!s}")
         elif hasattr(dims, "unknown_rank"):
             self._values = None if dims.unknown_rank else tuple(_number(d.size if d.size != -1 else None)
                                                                 for d in dims.dim)

@@ -13,6 +13,7 @@ from penstock._src.graph.type_spec import BatchableTypeSpec, TypeSpec
 class DenseSpec(TypeSpec):
     """Type, shape and name of what is like a tensor: the base class of TensorSpec, and of libraries' own specs."""
 
+    _named_by_program: bool
     __slots__ = ("_shape", "_shape_tuple", "_dtype", "_name", "_named_by_program")  # the last if it is true
 
     def __init__(self, shape, dtype=dtypes.float32, name=None):
@@ -184,7 +185,7 @@ class BoundedTensorSpec(TensorSpec):
         self._maximum.setflags(write=False)
 
     @classmethod
-    def from_spec(cls, spec):
+    def from_spec(cls, spec):  # type: ignore[override]
         """Of a TensorSpec; the type's own limits are the bounds if it has none."""
         dtype = dtypes.as_dtype(spec.dtype)
         return cls(spec.shape, dtype, getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max),

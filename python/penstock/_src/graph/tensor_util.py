@@ -1,4 +1,6 @@
 """TensorProto messages, and what is known of a tensor's value before anything runs."""
+from typing import Optional
+
 import numpy as np
 
 from penstock._src.graph import dtypes
@@ -271,6 +273,8 @@ def _shape_parts(op):
             op.get_attr(m) for m in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")):
         bounds = [constant_value(x) for x in op.inputs[1:4]]
         if all(b is not None for b in bounds):
+            begin: Optional[int]
+            end: Optional[int]
             begin, end, step = (int(b[0]) for b in bounds)
             begin = None if op.get_attr("begin_mask") == 1 else begin
             end = None if op.get_attr("end_mask") == 1 else end

@@ -46,7 +46,7 @@ def leaf_types(values):
     """The types of the leaves of nested lists, tuples and dicts: few, however many leaves there are. RecursionError for
     what holds itself."""
     found = set()
-    stack = [((values,), 0)]
+    stack: list[tuple] = [((values,), 0)]
     while stack:
         items, depth = stack.pop()
         if depth > sys.getrecursionlimit():

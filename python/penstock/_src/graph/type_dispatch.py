@@ -9,14 +9,15 @@ import functools
 import inspect
 import types
 import typing
+from typing import Any, Callable
 
 from penstock._src.graph import dispatch
 from penstock._src.graph import composite_tensor
 from penstock._src.graph import ops
 
 _UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
-_by_api = {}  # function -> [(matches, target)]
-_by_element = {}  # kind and types -> [matches, handler]
+_by_api: dict[Callable, list] = {}  # function -> [(matches, target)]
+_by_element: dict[Any, list] = {}  # kind and types -> [matches, handler]
 
 
 def dispatch_for_api(api, *signatures):
@@ -115,11 +116,11 @@ def _element_target(handler, function, count):
 
     def target(*args, **kwargs):
         names = list(inspect.signature(function).parameters)
-        args, kwargs = list(args), dict(kwargs)
+        rest, kwargs = list(args), dict(kwargs)
         place = names.index("name") if "name" in names else len(names)
-        name = args.pop(place) if place < len(args) else kwargs.pop("name", None)
-        values = [args.pop(0) if args else kwargs.pop(each) for each in names[:count]]
-        api = functools.partial(_call_with, function, args, kwargs) if args or kwargs else function
+        name = rest.pop(place) if place < len(rest) else kwargs.pop("name", None)
+        values = [rest.pop(0) if rest else kwargs.pop(each) for each in names[:count]]
+        api = functools.partial(_call_with, function, rest, kwargs) if rest or kwargs else function
         with contextlib.nullcontext() if name is None else ops.name_scope(name):
             return handler(api, *values)
 
@@ -186,14 +187,14 @@ def _with_name(target, signature):
 
     @functools.wraps(target)
     def called(*args, **kwargs):
-        args = list(args)
-        name = args.pop(place) if place < len(args) else kwargs.pop("name", None)
+        rest = list(args)
+        name = rest.pop(place) if place < len(rest) else kwargs.pop("name", None)
         if name is None:
-            return target(*args, **kwargs)
+            return target(*rest, **kwargs)
         with ops.name_scope(name):
-            return target(*args, **kwargs)
+            return target(*rest, **kwargs)
 
-    called.__signature__ = own.replace(parameters=[*own.parameters.values(), signature.parameters["name"]])
+    setattr(called, "__signature__", own.replace(parameters=[*own.parameters.values(), signature.parameters["name"]]))
     return called
 
 

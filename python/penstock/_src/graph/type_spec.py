@@ -1,4 +1,6 @@
 """What is known of a value before it is there: TypeSpec, and how it is found for a value."""
+from typing import Any
+
 import numpy as np
 
 from penstock._src.graph import composite_tensor
@@ -33,6 +35,8 @@ class TypeSpec:
 
     def _from_components(self, components):
         raise NotImplementedError(f"{type(self).__name__}._from_components()")
+
+    _component_specs: Any
 
     # As datasets hold a value: a flat list of tensors. Sparse and ragged tensors go as one variant each, see
     # `_flat_tensor_specs` of theirs.
@@ -209,7 +213,7 @@ def is_composite_spec(value):
     return getattr(value, "_is_composite_spec", False)
 
 
-_converters = []  # (type, function, whether for its subclasses too), latest last
+_converters: list[tuple] = []  # (type, function, whether for its subclasses too), latest last
 
 
 def register_type_spec_from_value_converter(type_object, converter_fn, allow_subclass=False):

@@ -1,7 +1,7 @@
 """tensorflow.python.framework.type_spec_registry: the names under which classes of specs are saved."""
 
-_NAME_TO_TYPE_SPEC = {}
-_TYPE_SPEC_TO_NAME = {}
+_NAME_TO_TYPE_SPEC: dict[str, type] = {}
+_TYPE_SPEC_TO_NAME: dict[type, str] = {}
 
 
 def register(name):

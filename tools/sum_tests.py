@@ -1,7 +1,8 @@
 """sum_tests.py RESULTS STATUS: adds up CTest and pytest; its last line is `N passed, N failed, N skipped`.
 
-RESULTS holds ctest.xml, gtest/NAME.xml and pytest.xml; STATUS is not 0 if one of the two runs said that it failed. Each
-case of a GoogleTest executable counts; an executable that died before it wrote its results counts as one failure.
+RESULTS holds ctest.xml, gtest/NAME.xml, pytest.xml and lint; STATUS is not 0 if one of the runs reported a failure.
+Each case of a GoogleTest executable counts; an executable that died before it wrote its results counts as one failure,
+as does each line of lint: the name of a check of ./dev lint that failed.
 """
 import sys
 import xml.etree.ElementTree as ET
@@ -24,7 +25,7 @@ def count(xml):
 
 def main(results, status):
     passed = skipped = 0
-    failures = []
+    failures = (results / "lint").read_text().splitlines() if (results / "lint").exists() else []
     reports = []
     if (results / "ctest.xml").exists():
         for test in ET.parse(results / "ctest.xml").iter("testcase"):

@@ -49,6 +49,12 @@ def test_a_run_that_failed_outside_of_its_tests_is_a_failure(tmp_path):
     assert got == (1, "2 passed, 1 failed, 1 skipped")
 
 
+def test_a_check_of_lint_that_failed_is_a_failure(tmp_path):
+    (tmp_path / "lint").write_text("lint: ruff\n")
+    got = summary(tmp_path, CTEST.format("run"), GTEST.format(""), PYTEST.format(""), 1)
+    assert got == (1, "4 passed, 1 failed, 2 skipped")
+
+
 def test_nothing_run_is_not_a_success(tmp_path):
     assert summary(tmp_path) == (1, "0 passed, 0 failed, 0 skipped")
 
@@ -66,4 +72,4 @@ def test_an_unknown_task_is_an_error():
 
 def test_every_package_has_a_known_task():
     lines = [line.split("#")[0].split() for line in (ROOT / "packages.txt").read_text().splitlines()]
-    assert {task for _, task in filter(None, lines)} == {"build", "fuzz", "lint"}
+    assert {task for _, task in filter(None, lines)} == {"build", "fuzz", "tidy"}

@@ -8,8 +8,8 @@ from penstock._src.parallel_for.conversion import Value, constant_value
 
 # Like elementwise ops of one input: these run on the stack as on an element.
 _UNARY = """
-    Bitcast CheckNumerics Cholesky Identity LogSoftmax MatrixDeterminant MatrixDiag MatrixDiagPart MatrixInverse OnesLike
-    PreventGradient Snapshot Softmax StopGradient ZerosLike
+    Bitcast CheckNumerics Cholesky Identity LogSoftmax MatrixDeterminant MatrixDiag MatrixDiagPart MatrixInverse
+    OnesLike PreventGradient Snapshot Softmax StopGradient ZerosLike
     """.split()
 _REDUCTIONS = "All Any EuclideanNorm Max Mean Min Prod Sum".split()
 _RANDOM = "RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt".split()

@@ -101,16 +101,15 @@ class _Everything:
 def namespaces(version):
     """path -> its rows and children, of a version's tables."""
     tree = {"": ({}, set())}
-    for table in lazy._children(version):
-        rows = lazy.read_table(importlib.import_module(f"penstock.api.{version}.{table}"))
+    for table in lazy.tables(version):
+        rows = lazy.read_table(version, table)
         path = "" if table.startswith("_") else table.replace("__", "/")
         for end in [i for i, c in enumerate(path) if c == "/"] + [len(path)] if path else []:
             part = path[:end]
             tree.setdefault(part, ({}, set()))
             parent, _, last = part.rpartition("/")
             tree[parent][1].add(last)
-        if table != "__init__":
-            tree[path][0].update(rows)
+        tree[path][0].update(rows)
     return tree
 
 

@@ -1,6 +1,7 @@
 """Namespaces whose names are resolved on first use through the tables of penstock.api."""
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.machinery
 import os
@@ -28,9 +29,33 @@ def rows_of(sources):
     return rows
 
 
-def read_table(module):
-    """name -> "module:attribute" of one table module."""
-    return {**rows_of(getattr(module, "FROM", {})), **getattr(module, "NAMES", {})}
+@functools.cache
+def tables(version: str) -> list[str]:
+    """The names of a version's tables; the first ones yield to those that come later."""
+    folder = os.path.join(os.path.dirname(__file__), version)
+    found = {f[:-3] for f in os.listdir(folder) if f.endswith(".py") and f != "__init__.py"}
+    if version == "v1":
+        found.update(_module(version).SAME.split())
+    return sorted(found, key=lambda name: (name != "_names", name))
+
+
+def _module(version, table=None):
+    return importlib.import_module(".".join(filter(None, ["penstock.api", version, table])))
+
+
+def read_table(version: str, table: str) -> dict[str, str]:
+    """name -> "module:attribute" of one table. One of version 1 has the rows of version 2's table of that name too, but
+    for those that it has itself or takes out."""
+    rows: dict[str, str] = {}
+    if version == "v1":
+        if table in tables("v2"):
+            rows = read_table("v2", table)
+        if table in _module(version).SAME.split():
+            return rows
+    module = _module(version, table)
+    for name in getattr(module, "WITHOUT", "").split():
+        del rows[name]
+    return {**rows, **rows_of(getattr(module, "FROM", {})), **getattr(module, "NAMES", {})}
 
 
 def value_of(target):
@@ -79,7 +104,7 @@ class Namespace(types.ModuleType):
         if self._rows is None:
             rows = {}
             for table in self._tables:
-                rows.update(read_table(importlib.import_module(f"penstock.api.{self._version}.{table}")))
+                rows.update(read_table(self._version, table))
             self._rows = rows
         return self._rows
 
@@ -115,15 +140,10 @@ class Namespace(types.ModuleType):
 _UNDERSCORED = {"internal": "__internal__", "operators": "__operators__"}
 
 
-def _children(version):
-    folder = os.path.join(os.path.dirname(__file__), version)
-    return sorted(f[:-3] for f in os.listdir(folder) if f.endswith(".py"))
-
-
 def build(version, aliases):
     """The tree of namespaces of one version, entered in sys.modules under each of `aliases`; the root is returned."""
-    files = _children(version)
-    root = Namespace(aliases[0], version, [f for f in files if f.startswith("_") and f != "__init__"])
+    files = tables(version)
+    root = Namespace(aliases[0], version, [f for f in files if f.startswith("_")])
     root.__file__ = os.path.join(os.path.dirname(os.path.dirname(__file__)), version + ".py")
     made = {"": root}
     for file in files:

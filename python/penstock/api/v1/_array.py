@@ -1,25 +1,16 @@
 """tf: shapes, slicing, joining, making arrays."""
 FROM = {
     "core_ops.array_ops": """
-        batch_gather batch_to_space boolean_mask broadcast_dynamic_shape broadcast_static_shape concat depth_to_space
-        edit_distance expand_dims extract_image_patches fill fingerprint gather gather_nd identity matrix_diag
-        matrix_diag_part matrix_set_diag matrix_transpose meshgrid one_hot ones ones_like pad parallel_stack
-        placeholder placeholder_with_default quantize quantize_v2 rank repeat dequantize
-        required_space_to_batch_paddings reshape reverse_sequence scatter_nd=scatter_nd_v1 searchsorted sequence_mask
-        setdiff1d shape shape_n size slice space_to_batch space_to_depth sparse_mask sparse_placeholder split squeeze
-        stack strided_slice tensor_scatter_add=tensor_scatter_add_v1 tensor_scatter_nd_add=tensor_scatter_add_v1
-        tensor_scatter_nd_sub=tensor_scatter_sub_v1 tensor_scatter_sub=tensor_scatter_sub_v1 tensor_scatter_nd_update
-        tensor_scatter_update=tensor_scatter_nd_update transpose unique unique_with_counts unstack where where_v2
-        zeros zeros_like""",
-    "core_ops.manip_ops": "roll",
-    "core_ops.sort_ops": "argsort sort",
+        batch_gather batch_to_space boolean_mask depth_to_space expand_dims extract_image_patches gather
+        gather_nd matrix_diag matrix_diag_part matrix_set_diag matrix_transpose ones_like pad placeholder
+        placeholder_with_default quantize quantize_v2 dequantize reverse_sequence scatter_nd=scatter_nd_v1
+        setdiff1d shape size space_to_batch space_to_depth sparse_mask sparse_placeholder squeeze
+        tensor_scatter_add=tensor_scatter_add_v1 tensor_scatter_nd_add=tensor_scatter_add_v1
+        tensor_scatter_nd_sub=tensor_scatter_sub_v1 tensor_scatter_sub=tensor_scatter_sub_v1
+        tensor_scatter_update=tensor_scatter_nd_update transpose where where_v2 zeros_like""",
     "graph.gen": """
-        batch_to_space_nd bitcast broadcast_to check_numerics diag diag_part extract_volume_patches
-        fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars
-        fake_quant_with_min_max_vars_gradient fake_quant_with_min_max_vars_per_channel
-        fake_quant_with_min_max_vars_per_channel_gradient guarantee_const identity_n invert_permutation
-        matrix_band_part quantized_concat reverse=reverse_v2 reverse_v2 space_to_batch_nd
-        stop_gradient tensor_scatter_nd_max=tensor_scatter_max tensor_scatter_nd_min=tensor_scatter_min tile
-        unravel_index""",
+        batch_to_space_nd check_numerics diag diag_part fake_quant_with_min_max_args
+        fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient
+        fake_quant_with_min_max_vars_per_channel fake_quant_with_min_max_vars_per_channel_gradient
+        invert_permutation matrix_band_part quantized_concat reverse_v2""",
 }
-NAMES = {"newaxis": "core_ops.array_ops:newaxis"}

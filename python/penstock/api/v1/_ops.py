@@ -1,14 +1,11 @@
 """tf: checks, random numbers, order between ops, queues, gradients, strings, sparse tensors."""
 FROM = {
-    "tf_function.batch_ops": "nondifferentiable_batch_function=batch_function",
     "control_flow.check_ops": """
         assert_equal assert_greater assert_greater_equal assert_integer assert_less assert_less_equal
         assert_near assert_negative assert_non_negative assert_non_positive assert_none_equal assert_positive
         assert_proper_iterable assert_rank assert_rank_at_least assert_rank_in assert_same_float_dtype
-        assert_scalar assert_type ensure_shape is_non_decreasing is_numeric_tensor is_strictly_increasing""",
-    "control_flow.control_flow_ops": "Assert group tuple",
-    "gradient.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
-    "ops.state.critical_section_ops": "CriticalSection",
+        assert_scalar assert_type is_non_decreasing is_numeric_tensor is_strictly_increasing""",
+    "control_flow.control_flow_ops": "tuple",
     "ops.queues.data_flow_ops": """
         ConditionalAccumulator ConditionalAccumulatorBase FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase
         RandomShuffleQueue SparseConditionalAccumulator""",
@@ -16,18 +13,17 @@ FROM = {
     "ops.lookup.lookup_ops": "initialize_all_tables tables_initializer",
     "ops.queues.io_ops": """
         FixedLengthRecordReader IdentityReader ReaderBase TFRecordReader TextLineReader WholeFileReader""",
-    "ops.lookup.logging_ops": "Print print=print_v2",
+    "ops.lookup.logging_ops": "Print",
     "control_flow.numerics": "add_check_numerics_ops verify_tensor_all_finite",
     "ops.lookup.parsing_config": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",
     "ops.lookup.parsing_ops": """
         decode_csv decode_raw=decode_raw_v1 parse_example parse_single_example parse_single_sequence_example""",
     "ops.ragged.ragged_string_ops": "string_split",
-    "ops.ragged.ragged_tensor": "RaggedTensor",
     "ops.random.random_ops": """
         multinomial random_crop random_gamma random_normal random_poisson random_shuffle random_uniform
         truncated_normal""",
     "session.session_ops": "delete_session_tensor get_session_handle get_session_tensor",
-    "tf_function.script_ops": "numpy_function=numpy_function_v1 py_func py_function",
+    "tf_function.script_ops": "numpy_function=numpy_function_v1 py_func",
     "ops.sparse.sparse_ops": """
         deserialize_many_sparse serialize_many_sparse serialize_sparse sparse_add sparse_concat
         sparse_fill_empty_rows sparse_maximum sparse_merge sparse_minimum sparse_reduce_max
@@ -37,9 +33,8 @@ FROM = {
     "ops.strings.string_ops": """
         reduce_join regex_replace string_to_hash_bucket=string_to_hash_bucket_v1
         string_to_number=string_to_number_v1 substr=substr_deprecated""",
-    "gradient.unconnected_gradients": "UnconnectedGradients",
     "graph.gen": """
-        as_string decode_base64 decode_compressed decode_json_example dynamic_partition dynamic_stitch
-        encode_base64 matching_files no_op parse_tensor read_file serialize_tensor string_join string_strip
-        string_to_hash_bucket_fast string_to_hash_bucket_strong timestamp write_file""",
+        decode_base64 decode_compressed decode_json_example encode_base64 matching_files parse_tensor read_file
+        serialize_tensor string_join string_strip string_to_hash_bucket_fast string_to_hash_bucket_strong
+        write_file""",
 }

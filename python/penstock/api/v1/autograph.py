@@ -1,5 +1,4 @@
 """tf.autograph."""
 FROM = {
     "autograph.impl.api": "to_code=to_code_v1 to_graph=to_graph_v1",
-    "autograph.utils.ag_logging": "set_verbosity trace",
 }

@@ -1,6 +1,4 @@
 """tf.lookup"""
 FROM = {
-    "ops.lookup.lookup_ops": """
-        KeyValueTensorInitializer StaticHashTable=StaticHashTableV1 StaticVocabularyTable=StaticVocabularyTableV1
-        TextFileIndex TextFileInitializer""",
+    "ops.lookup.lookup_ops": "StaticHashTable=StaticHashTableV1 StaticVocabularyTable=StaticVocabularyTableV1",
 }

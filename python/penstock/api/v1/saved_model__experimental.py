@@ -1,6 +1,5 @@
 """tf.saved_model.experimental."""
+WITHOUT = "Fingerprint read_fingerprint"
 FROM = {
     "saved_model.save": "save",
-    "saved_model.save_options": "VariablePolicy",
-    "ops.state.tracking": "TrackableResource",
 }

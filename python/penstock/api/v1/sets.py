@@ -1,6 +1,4 @@
 """tf.sets"""
 FROM = {
-    "ops.sparse.sets_impl": """
-        difference=set_difference intersection=set_intersection set_difference set_intersection set_size
-        set_union size=set_size union=set_union""",
+    "ops.sparse.sets_impl": "set_difference set_intersection set_size set_union",
 }

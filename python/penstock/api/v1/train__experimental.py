@@ -4,6 +4,4 @@ FROM = {
     "training.experimental.loss_scale_optimizer": "MixedPrecisionLossScaleOptimizer",
     "training.experimental.mixed_precision": """
         disable_mixed_precision_graph_rewrite enable_mixed_precision_graph_rewrite""",
-    "checkpoint.sharding": "MaxShardSizePolicy ShardByTaskPolicy ShardableTensor ShardingCallback",
-    "checkpoint.python_state": "PythonState",
 }

@@ -1,6 +1,4 @@
 """tf.version"""
 FROM = {
-    "graph.versions": """
-        COMPILER_VERSION GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER
-        VERSION""",
+    "graph.versions": "VERSION",
 }

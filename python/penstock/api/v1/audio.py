@@ -1,2 +1,0 @@
-"""tf.audio"""
-FROM = {"graph.gen": "decode_wav encode_wav"}

@@ -1,2 +1,0 @@
-"""tf.dtypes.experimental: as version 2's."""
-from penstock.api.v2.dtypes__experimental import FROM  # noqa: F401

@@ -1,2 +1,0 @@
-"""tf.experimental: as version 2's."""
-from penstock.api.v2.experimental import FROM  # noqa: F401

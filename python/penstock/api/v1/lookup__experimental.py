@@ -1,2 +1,0 @@
-"""tf.lookup.experimental"""
-FROM = {"ops.lookup.lookup_ops": "DenseHashTable MutableHashTable"}

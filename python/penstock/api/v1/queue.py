@@ -1,4 +1,0 @@
-"""tf.queue"""
-FROM = {
-    "ops.queues.data_flow_ops": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
-}

@@ -1,2 +1,0 @@
-"""tf.types.experimental: as version 2's."""
-from penstock.api.v2.types__experimental import FROM  # noqa: F401

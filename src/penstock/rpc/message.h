@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "penstock/base/ref.h"
@@ -82,8 +83,14 @@ inline constexpr size_t kHeadBytes = 4 << 10;  // how much of a body PlaceBody s
 class Incoming {
  public:
   Incoming() = default;
-  Incoming(Incoming&&) = default;
-  Incoming& operator=(Incoming&&) = default;
+  Incoming(Incoming&& other) noexcept { *this = std::move(other); }
+  Incoming& operator=(Incoming&& other) noexcept {
+    data_ = std::move(other.data_);
+    size_ = std::exchange(other.size_, 0);
+    capacity_ = std::exchange(other.capacity_, 0);
+    placed_ = std::exchange(other.placed_, Placement());
+    return *this;
+  }
 
   // The body without the placed part.
   std::string_view bytes() const { return {data_.get(), size_}; }

@@ -93,7 +93,8 @@ class Channel {
 
   const std::string& address() const;
 
-  // `method` as "/package.Service/Method". `done` is called exactly once, never inside of CallAsync.
+  // `method` as "/package.Service/Method". `done` is called exactly once, never inside of CallAsync. Throws
+  // ResourceExhausted if no thread can be started, and Cancelled after StopAllLoops.
   Ref<Call> CallAsync(std::string_view method, Message request, CallOptions options, Done done);
   // The same, waited for. Not on a loop's thread.
   Outcome CallAndWait(std::string_view method, Message request, Incoming* answer, CallOptions options = {});

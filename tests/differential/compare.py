@@ -10,7 +10,7 @@ import numpy as np
 EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23, "half": 2.0**-10, "bfloat16": 2.0**-7}
 LARGEST = {"float64": 1e300, "float32": 1e36, "half": 2e4, "bfloat16": 1e36}
 SHAKE = 4  # Units of rounding.
-# What the four runs do not show: kinks that coarse values jump over; rounding of the double precision run itself.
+# What the shaken runs do not show: kinks that coarse values jump over; rounding of the double precision run itself.
 SLACK = {"float64": 4, "float32": 1, "half": 2, "bfloat16": 2}
 
 
@@ -29,7 +29,7 @@ def bounds(float_type, reference):
             finite = s[np.isfinite(s)]
             typical = np.median(finite) if finite.size else 0.0
             size = np.where(np.isfinite(size), size, 0)
-            limit = 12 * s + typical + epsilon * (32 * size + 8 * np.median(size) + 0.25)
+            limit = 12 * np.maximum(s, typical) + epsilon * (32 * size + 8 * np.median(size) + 0.25)
             limits.append(SLACK[float_type] * limit)
         out.append(limits)
     return out

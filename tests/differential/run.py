@@ -110,7 +110,7 @@ class Comparison:
             words = compare.difference(answers["v1 on"]["values"], answers["v1 one thread"]["values"])
             if words:
                 return Failure(program, ("v1 on", "v1 one thread"), words)
-        for samples in (1, 5):  # Most programs need no allowance for their conditioning.
+        for samples in (1, 7):  # Most programs need no allowance for their conditioning.
             reference = self.reference(program, samples)
             if "error" in reference:
                 return Failure(program, ("reference", "reference"), f"{reference['error']}: {reference['message']}")

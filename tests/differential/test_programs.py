@@ -35,6 +35,13 @@ def test_modes_agree(comparison, first):
             pytest.fail(f"{failure}\n{minimise.script(smaller, comparison)}", pytrace=False)
 
 
+# Equal elements that are rounded in the same direction; sums of thousands of them; NaN that only graphs spread to
+# gradients of zero; products in the order of each version; a rotation without gradient.
+@pytest.mark.parametrize("seed", [425, 624, 1284, 1293, 1412, 1685, 1821, 1847])
+def test_bounds_allow_for_what_each_mode_may_do(comparison, seed):
+    assert comparison.check(generate(seed)) is None
+
+
 def test_programs_have_all_kinds_of_statements():
     kinds = set()
     for seed in range(200):

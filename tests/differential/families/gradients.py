@@ -1,6 +1,6 @@
 """Gradients of functions; the function's statements may have gradients inside of them, so there are second ones."""
 
-from . import family
+from . import FAMILIES, family
 from ..program import Value
 
 
@@ -16,7 +16,9 @@ def gradient(g):
 
     def write(parameters):
         g.scope.values += parameters * 3  # Most of what follows should depend on them.
-        g.statements(1, 6)
+        # Graphs multiply the zero gradients of unread results of branches and loops with values that may be infinite.
+        leaves = {n for n in FAMILIES if FAMILIES[n].leaf}
+        g.statements(1, 6, leaves if g.special else None)
         g.scope.values = [v for v in g.scope.own]
         target = g.pick(dtype="F")
         if g.random.random() < 0.3:

@@ -131,4 +131,6 @@ def contrast(g):
         return g.emit(f"tf.image.flip_left_right({a.name})", "F", a.shape)
     if way < 0.8:
         return g.emit(f"single(tf.image.per_image_standardization, {a.name})", "F", a.shape)
+    if a.shape[1] != a.shape[2]:  # Version 1 has no gradient of a quarter turn to another static shape.
+        return g.emit(f"tf.image.flip_up_down({a.name})", "F", a.shape)
     return g.emit(f"tf.image.rot90({a.name}, 2)", "F", a.shape)

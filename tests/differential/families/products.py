@@ -102,8 +102,10 @@ def other_products(g):
     out = a.shape[:-1] + (k,)
     if not g.fits(out):
         return None
-    if way < 0.85:
-        return g.emit(f"tf.einsum('...i,ij,jk->...k', {a.name}, {weights(g, n, 3)}, {weights(g, 3, k)})", "F", out)
+    if way < 0.85:  # Of finite values: the versions multiply in different orders.
+        return g.emit(
+            f"tf.einsum('...i,ij,jk->...k', tf.tanh({a.name}), {weights(g, n, 3)}, {weights(g, 3, k)})", "F", out
+        )
     if a.rank == 2:
         return g.emit(f"tf.einsum('ij,jk,ij->ik', {a.name}, {weights(g, n, k)}, {a.name})", "F", out)
     filter = weights(g, *a.shape[1:], k)

@@ -33,7 +33,7 @@ def reduce(g):
     if a.dtype != "F":
         how = g.random.choice(["sum", "sum", "max", "min"]) if a.dtype != "C" else g.random.choice(["sum", "mean"])
     elif how == "prod":
-        source = f"tf.cos({a.name})"
+        source = f"noise(tf.cos({a.name}))"
     elif how in ("std", "euclidean_norm", "variance") and g.coarse:
         how = "sum"
     return g.emit(f"tf.math.reduce_{how}({source}{', ' + arguments if arguments else ''})", a.dtype, shape)
@@ -60,7 +60,7 @@ def scan(g):
     if a.dtype != "F":
         return g.emit(f"tf.cumsum({a.name}, axis={axis}{flags})", a.dtype, a.shape)
     how = g.random.choice(
-        ["tf.cumsum({0}", "tf.cumsum({0}", "tf.math.cumprod(tf.cos({0})", "tf.math.cumulative_logsumexp({0}"]
+        ["tf.cumsum({0}", "tf.cumsum({0}", "tf.math.cumprod(noise(tf.cos({0}))", "tf.math.cumulative_logsumexp({0}"]
     )
     if g.coarse:
         how = "tf.cumsum({0}"

@@ -10,6 +10,7 @@ set(test_extra_kernels_cpu engine)
 set(test_extra_data engine)
 set(test_extra_optimize engine)
 set(test_extra_runtime engine)
+set(test_extra_distributed engine)
 
 foreach(name ${PENSTOCK_FOLDERS})
   string(REPLACE kernels_cpu kernels/cpu folder ${name})

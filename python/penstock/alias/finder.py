@@ -15,6 +15,7 @@ from penstock.alias import table
 from penstock.api import lazy
 from penstock._src.graph import dispatch
 from penstock._src.base import foreign_names
+from penstock._src.base import tf2
 
 TYPE_CHECKING = False  # as typing has it, whose import would take longer than that of the package
 if TYPE_CHECKING:
@@ -89,19 +90,17 @@ class _Finder(importlib.abc.MetaPathFinder):
 
     def _module(self, name, where):
         """The module `penstock.WHERE` as programs import it."""
-        found = importlib.import_module("penstock." + places.place(where))
-        if where in table.BESIDE or where.startswith("ops.") and where.count(".") == 1:
-            return _Public(name, found, where)
-        if ".python." in name and name.startswith("tensorflow.contrib."):
+        if ".python." in name and name.startswith("tensorflow.contrib.") and not _is_public(where):
+            found = importlib.import_module("penstock." + places.place(where))
             return _Public(name, found, where, self._public(".".join(name.split(".")[1:3])))
-        return found
+        return internal_module(where, name)
 
     def _namespace(self, inner):
         """Where the names of a package of the table are looked for that are no modules, or None."""
         if inner in table.NAMESPACES:
             return self._public(table.NAMESPACES[inner])
         if inner in table.PACKAGES and _exists("penstock." + places.place(table.PACKAGES[inner])):
-            return importlib.import_module("penstock." + places.place(table.PACKAGES[inner]))
+            return internal_module(table.PACKAGES[inner])
         return None
 
     def _public(self, inner):
@@ -130,6 +129,16 @@ class _Finder(importlib.abc.MetaPathFinder):
         wanted = getattr(context, "name", None)
         if wanted is None or wanted.lower() == "tensorflow":
             yield _Distribution(VERSIONS[self.version])
+
+
+def _is_public(where):
+    return where in table.BESIDE or where in table.BY_VERSION or where.startswith("ops.") and where.count(".") == 1
+
+
+def internal_module(where, name=None):
+    """The module that the table calls `where`, as programs import it under TensorFlow's name for it."""
+    found = importlib.import_module("penstock." + places.place(where))
+    return _Public(name or found.__name__, found, where) if _is_public(where) else found
 
 
 def _exists(name):
@@ -204,12 +213,18 @@ class _Public(types.ModuleType):
         if name == "__all__":  # for `import *`, which would see nothing else
             return getattr(self._behind, name, [known for known in dir(self._behind) if not known.startswith("_")])
         try:
-            value = getattr(self._behind, name)
+            value = getattr(self._behind, self._of_version(name))
         except AttributeError:
             value = self._from_elsewhere(name)
             if value is None:
                 raise
         return dispatch.public(f"{self._place}:{name}", value) if isinstance(value, types.FunctionType) else value
+
+    def _of_version(self, name):
+        """The name that the module behind has for `name` in the version in use."""
+        if name not in table.BY_VERSION.get(self._where, "").split():
+            return name
+        return f"{name}{'V' if name[0].isupper() else '_v'}{1 + tf2.enabled()}"
 
     def _from_elsewhere(self, name):
         if name in self._rows:
@@ -233,7 +248,7 @@ class _Public(types.ModuleType):
         delattr(self._behind, name)
 
     def __dir__(self):
-        return sorted({*dir(self._behind), *self._rows})
+        return sorted({*dir(self._behind), *self._rows, *table.BY_VERSION.get(self._where, "").split()})
 
 
 class _Distribution(importlib.metadata.Distribution):

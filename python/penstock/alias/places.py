@@ -25,6 +25,9 @@ MOVED = {
     "compiler": {
         "distribute.compiler": "jit xla xla_ops",
     },
+    "data.experimental.ops": {
+        "data.ops": "random_ops=sources",
+    },
     "eager": {
         "core_ops": "dlpack",
         "function": """

@@ -74,6 +74,21 @@ PACKAGES = {
 BESIDE = {
     "autograph.core.converter": {"autograph.core.converter_base": "Base"},
     "autograph.impl.api": {"autograph.impl.py_to_tf": "PyToTF"},
+    "data.ops.dataset_ops": {
+        "data.ops.batching": """
+            BatchDataset PaddedBatchDataset WindowDataset _padded_shape_to_tensor _padding_value_to_tensor""",
+        "data.ops.from_generator_op": "_GeneratorDataset",
+        "data.ops.mapping": """
+            FilterDataset FlatMapDataset InterleaveDataset MapDataset ParallelInterleaveDataset ParallelMapDataset""",
+        "data.ops.simple": """
+            CacheDataset ConcatenateDataset PrefetchDataset RepeatDataset ShardDataset ShuffleDataset SkipDataset
+            TakeDataset ZipDataset _OptionsDataset _RestructuredDataset""",
+        "data.ops.sources": "RangeDataset SparseTensorSliceDataset TensorDataset TensorSliceDataset",
+        "data.ops.structured_function": "StructuredFunctionWrapper",
+        "data.ops.tuning": """
+            _MaxIntraOpParallelismDataset _ModelDataset _OptimizeDataset _PrivateThreadPoolDataset
+            _SetStatsAggregatorDataset""",
+    },
     "eager.def_function": {"graph.config": "RUN_FUNCTIONS_EAGERLY=_functions_run_eagerly"},
     "framework.indexed_slices": {"graph.composite_spec": "IndexedSlicesSpec"},
     "framework.ops": {"graph.eager_tensor": "EagerTensor"},
@@ -135,6 +150,20 @@ BESIDE = {
         dispatch_for_unary_elementwise_apis unregister_dispatch_for"""},
 }
 
+# Names that the versions use for different things: {module: names}, found with the suffix of the version in use, "V1" or
+# "V2" for classes, "_v1" or "_v2" for functions.
+BY_VERSION = {
+    "data.experimental.ops.counter": "Counter",
+    "data.experimental.ops.interleave_ops": "choose_from_datasets sample_from_datasets",
+    "data.experimental.ops.readers": "CsvDataset SqlDataset make_batched_features_dataset make_csv_dataset",
+    "data.experimental.ops.stats_aggregator": "StatsAggregator",
+    "data.ops.dataset_ops": "Dataset",
+    "data.ops.sources": "RandomDataset",
+    "data.ops.readers": "FixedLengthRecordDataset TFRecordDataset TextLineDataset",
+    "distribute.cluster_resolver": "SlurmClusterResolver",
+    "ops.summary_ops_v2": "graph should_record_summaries",
+}
+
 # Modules that have the functions made from op definitions besides their own.
 WITH_GENERATED = frozenset(f"ops.{name}" for name in """
     array_ops control_flow_ops data_flow_ops functional_ops image_ops io_ops linalg_ops list_ops logging_ops lookup_ops
@@ -189,6 +218,7 @@ MODULES = {
     "python.data.experimental.ops.get_single_element": "data.experimental.ops.simple",
     "python.data.experimental.ops.optimization_options": "data.ops.options",
     "python.data.experimental.ops.pad_to_cardinality": "data.experimental.ops.cardinality",
+    "python.data.experimental.ops.random_ops": "data.ops.sources",
     "python.data.experimental.ops.scan_ops": "data.experimental.ops.simple",
     "python.data.experimental.ops.shuffle_ops": "data.experimental.ops.simple",
     "python.data.experimental.ops.stats_options": "data.ops.options",

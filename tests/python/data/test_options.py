@@ -207,7 +207,7 @@ def test_the_readers_of_records_repeat_their_shuffles_anew(tmp_path, monkeypatch
     path = str(tmp_path / "numbers.csv")
     with open(path, "w") as f:
         f.write("a\n" + "".join(f"{i}\n" for i in range(20)))
-    dataset = readers.make_csv_dataset(path, 5, column_defaults=[0], num_epochs=2, shuffle_seed=3,
+    dataset = readers.make_csv_dataset_v2(path, 5, column_defaults=[0], num_epochs=2, shuffle_seed=3,
                                        shuffle_buffer_size=20)
     first, second = ([int(x) for batch in dataset for x in batch["a"]] for _ in range(2))
     assert len(first) == 40 and sorted(first[:20]) == sorted(second[20:]) == list(range(20))

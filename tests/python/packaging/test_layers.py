@@ -10,7 +10,7 @@ SOURCES = ROOT / "src" / "penstock"
 PACKAGE = ROOT / "python" / "penstock"
 
 # Figures that may only fall.
-LARGEST_CIRCLE, FORWARDING = 12, 15
+LARGEST_CIRCLE, FORWARDING = 12, 5
 
 
 def layers():

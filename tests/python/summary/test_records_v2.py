@@ -110,7 +110,8 @@ def test_whether_summaries_are_recorded_is_a_tensor(tmp_path):
 
 
 def test_internal_names_follow_the_version(tmp_path, version_two):
-    from penstock._src.summary import summary_ops_v2
+    from penstock.alias import finder
+    summary_ops_v2 = finder.internal_module("ops.summary_ops_v2")
     writer = tf.summary.create_file_writer(str(tmp_path))
     assert not summary_ops_v2.has_default_writer() and not summary_ops_v2.should_record_summaries()
     with writer.as_default():

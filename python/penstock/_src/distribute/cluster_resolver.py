@@ -8,7 +8,6 @@ import subprocess
 
 from penstock._src.session import session
 from penstock._src.graph import ops
-from penstock._src.base import tf2
 from penstock._src.session.server_lib import ClusterSpec
 from penstock._src.base import compat
 
@@ -284,9 +283,6 @@ class SlurmClusterResolverV2(SlurmClusterResolverV1):
 
     def _tasks_of_hosts(self):
         return sorted(self._tasks_per_node.items())
-
-
-__getattr__ = tf2.by_version(__name__, SlurmClusterResolver=(SlurmClusterResolverV1, SlurmClusterResolverV2))
 
 
 class TPUClusterResolver(_Task):

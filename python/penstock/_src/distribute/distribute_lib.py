@@ -337,7 +337,7 @@ class Strategy:
 
     def experimental_make_numpy_dataset(self, numpy_input, session=None):
         """A dataset of the rows of arrays."""
-        return dataset_ops.Dataset.from_tensor_slices(numpy_input)
+        return dataset_ops.dataset_class().from_tensor_slices(numpy_input)
 
     # Sessions
 

@@ -14,7 +14,6 @@ from penstock._src.graph import gen
 from penstock._src.graph import ops
 from penstock._src.control_flow import smart_cond
 from penstock._src.graph import tensor_util
-from penstock._src.base import tf2
 from penstock._src.core_ops import array_ops
 from penstock._src.control_flow import control_flow_ops
 from penstock._src.core_ops import math_ops
@@ -602,10 +601,6 @@ def trace_off():
             profiler_v2.stop(save=False)
 
 
-def _graph_v2(graph_data):
+def graph_v2(graph_data):
     from penstock._src.summary import summary_v2
     return summary_v2.graph(graph_data)
-
-
-__getattr__ = tf2.by_version(__name__, graph=(graph_v1, _graph_v2),
-                             should_record_summaries=(should_record_summaries_v1, should_record_summaries_v2))

@@ -4,7 +4,7 @@ FROM = {
     "data.experimental.ops.counter": "Counter=CounterV1",
     "data.experimental.ops.interleave_ops": """
         choose_from_datasets=choose_from_datasets_v1 sample_from_datasets=sample_from_datasets_v1""",
-    "data.experimental.ops.random_ops": "RandomDataset=RandomDatasetV1",
+    "data.ops.sources": "RandomDataset=RandomDatasetV1",
     "data.experimental.ops.readers": """
         CsvDataset=CsvDatasetV1 SqlDataset=SqlDatasetV1
         make_batched_features_dataset=make_batched_features_dataset_v1 make_csv_dataset=make_csv_dataset_v1""",

@@ -14,7 +14,6 @@ FROM = {
     "data.experimental.ops.parsing_ops": "parse_example_dataset",
     "data.experimental.ops.prefetching_ops": "copy_to_device prefetch_to_device",
     "data.experimental.ops.random_access": "at",
-    "data.experimental.ops.random_ops": "RandomDataset=RandomDatasetV2",
     "data.experimental.ops.readers": """
         CsvDataset=CsvDatasetV2 SqlDataset=SqlDatasetV2
         make_batched_features_dataset=make_batched_features_dataset_v2 make_csv_dataset=make_csv_dataset_v2""",
@@ -34,5 +33,5 @@ FROM = {
     "data.ops.options": """
         AutoShardPolicy AutotuneAlgorithm AutotuneOptions DistributeOptions ExternalStatePolicy MapVectorizationOptions
         OptimizationOptions ServiceOptions StatsOptions ThreadingOptions""",
-    "data.ops.sources": "from_list",
+    "data.ops.sources": "RandomDataset=RandomDatasetV2 from_list",
 }

@@ -718,6 +718,11 @@ def warn_deprecated_ref(optimizations):
                   "by calling `tf.enable_resource_variables()` at the start of the program.")
 
 
+def dataset_class():
+    """The class of datasets that the version in use has."""
+    return DatasetV2 if tf2.enabled() else DatasetV1
+
+
 # The modules of the transformations, which need the classes above.
 
 
@@ -731,15 +736,3 @@ def _module(name):
 
 _sources, _simple, _batching, _mapping, _directed, _tuning = map(_module, (
     "sources", "simple", "batching", "mapping", "directed_interleave", "tuning"))
-
-
-def __getattr__(name):
-    """Dataset, of the version in use; the classes of single transformations, and StructuredFunctionWrapper."""
-    if name == "Dataset":
-        return DatasetV2 if tf2.enabled() else DatasetV1
-    if not name.startswith("__"):
-        for module in (_sources, _simple, _batching, _mapping, _tuning, _module("structured_function"),
-                       _module("from_generator_op")):
-            if name in module().__dict__:
-                return module().__dict__[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,7 +7,6 @@ from penstock._src.data.ops import sources
 from penstock._src.data.ops.mapping import _OfDatasets
 from penstock._src.data.util import convert
 from penstock._src.graph import dtypes, gen, ops, tensor_shape
-from penstock._src.base import tf2
 from penstock._src.graph.tensor_spec import TensorSpec
 from penstock._src.core_ops import array_ops
 from penstock._src.base import nest
@@ -177,12 +176,6 @@ class FixedLengthRecordDatasetV1(_FilesDatasetV1):
                  compression_type=None, num_parallel_reads=None, name=None):
         super().__init__(FixedLengthRecordDatasetV2(filenames, record_bytes, header_bytes, footer_bytes, buffer_size,
                                                     compression_type, num_parallel_reads))
-
-
-__getattr__ = tf2.by_version(
-    __name__, TextLineDataset=(TextLineDatasetV1, TextLineDatasetV2),
-    TFRecordDataset=(TFRecordDatasetV1, TFRecordDatasetV2),
-    FixedLengthRecordDataset=(FixedLengthRecordDatasetV1, FixedLengthRecordDatasetV2))
 
 
 class ParallelInterleaveDataset(_OfDatasets):

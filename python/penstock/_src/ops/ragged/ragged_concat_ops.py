@@ -1,6 +1,6 @@
 """Joining ragged tensors along a dimension."""
-from penstock._src.graph import ops
 from penstock._src.base import tf2
+from penstock._src.graph import ops
 from penstock._src.core_ops import array_ops, math_ops
 from penstock._src.control_flow import check_ops
 from penstock._src.ops.ragged import ragged_array_ops, ragged_checks, ragged_gather_ops
@@ -46,7 +46,9 @@ def stack_v2(values, axis=0, name=None):
     return stack_v1(values, axis, name)
 
 
-__getattr__ = tf2.by_version(__name__, stack=(stack_v1, stack_v2))
+def stack(values, axis=0, name=None):
+    """`stack_v1` or `stack_v2`, as the version in use has it."""
+    return (stack_v2 if tf2.enabled() else stack_v1)(values, axis, name)
 
 
 def _joined(values, axis, stacked, dtype):

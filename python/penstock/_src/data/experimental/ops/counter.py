@@ -2,7 +2,6 @@
 from penstock._src.data.ops import sources
 from penstock._src.data.ops.dataset_ops import DatasetV1Adapter
 from penstock._src.graph import dtypes
-from penstock._src.base import tf2
 
 
 def CounterV2(start=0, step=1, dtype=dtypes.int64):
@@ -13,6 +12,3 @@ def CounterV2(start=0, step=1, dtype=dtypes.int64):
 def CounterV1(start=0, step=1, dtype=dtypes.int64):
     """start, start + step, and so on without end."""
     return DatasetV1Adapter(CounterV2(start, step, dtype))
-
-
-__getattr__ = tf2.by_version(__name__, Counter=(CounterV1, CounterV2))

@@ -1,7 +1,6 @@
 """Interleaving datasets, as functions for Dataset.apply."""
 from penstock._src.data.ops import readers
 from penstock._src.data.ops.dataset_ops import DatasetV1Adapter, DatasetV2
-from penstock._src.base import tf2
 from penstock._src.base import deprecation
 
 
@@ -35,7 +34,3 @@ def choose_from_datasets_v2(datasets, choice_dataset, stop_on_empty_dataset=Fals
 def choose_from_datasets_v1(datasets, choice_dataset, stop_on_empty_dataset=False):
     """Elements of `datasets`, each taken from the one whose index comes next in `choice_dataset`."""
     return DatasetV1Adapter(choose_from_datasets_v2(datasets, choice_dataset, stop_on_empty_dataset))
-
-
-__getattr__ = tf2.by_version(__name__, sample_from_datasets=(sample_from_datasets_v1, sample_from_datasets_v2),
-                             choose_from_datasets=(choose_from_datasets_v1, choose_from_datasets_v2))

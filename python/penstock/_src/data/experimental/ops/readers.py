@@ -41,8 +41,9 @@ def make_tf_record_dataset(file_pattern, batch_size, parser_fn=None, num_epochs=
                            shuffle_buffer_size=None, shuffle_seed=None, prefetch_buffer_size=None,
                            num_parallel_reads=None, num_parallel_parser_calls=None, drop_final_batch=False):
     """Batches of the records of files, parsed."""
-    files = dataset_ops.Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
-    dataset = core_readers.TFRecordDataset(files, num_parallel_reads=num_parallel_reads or 24)
+    files = dataset_ops.dataset_class().list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+    read = core_readers.TFRecordDatasetV2 if tf2.enabled() else core_readers.TFRecordDatasetV1
+    dataset = read(files, num_parallel_reads=num_parallel_reads or 24)
     dataset = _maybe_shuffle_and_repeat(dataset, num_epochs, shuffle,
                                         10000 if shuffle_buffer_size is None else shuffle_buffer_size, shuffle_seed)
     if parser_fn is not None:
@@ -255,9 +256,3 @@ class SqlDatasetV1(DatasetV1Adapter):
 
     def __init__(self, driver_name, data_source_name, query, output_types):
         super().__init__(SqlDatasetV2(driver_name, data_source_name, query, output_types))
-
-
-__getattr__ = tf2.by_version(
-    __name__, CsvDataset=(CsvDatasetV1, CsvDatasetV2), SqlDataset=(SqlDatasetV1, SqlDatasetV2),
-    make_csv_dataset=(make_csv_dataset_v1, make_csv_dataset_v2),
-    make_batched_features_dataset=(make_batched_features_dataset_v1, make_batched_features_dataset_v2))

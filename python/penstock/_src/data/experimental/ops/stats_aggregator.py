@@ -2,7 +2,6 @@
 import tempfile
 
 from penstock._src.graph import gen
-from penstock._src.base import tf2
 
 
 class StatsAggregatorV2:
@@ -25,6 +24,3 @@ class StatsAggregatorV1:
     def get_summary(self):
         """What was counted, as a serialized Summary."""
         return gen.stats_aggregator_summary(self._resource)
-
-
-__getattr__ = tf2.by_version(__name__, StatsAggregator=(StatsAggregatorV1, StatsAggregatorV2))

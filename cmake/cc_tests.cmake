@@ -33,3 +33,8 @@ foreach(name ${PENSTOCK_FOLDERS})
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT PENSTOCK_NATIVE_DIR=${PENSTOCK_NATIVE_DIR})
 endforeach()
+
+# A peer for tests/python/rpc.
+add_executable(rpc_interop tests/cc/rpc/interop.cc)
+target_link_libraries(rpc_interop PRIVATE penstock_rpc)
+set_target_properties(rpc_interop PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

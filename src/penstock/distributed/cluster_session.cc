@@ -1,0 +1,178 @@
+#include "penstock/distributed/cluster_session.h"
+
+#include <algorithm>
+
+#include "penstock/base/alarms.h"
+#include "penstock/graph/export.h"
+#include "penstock/kernel/interrupts.h"
+
+namespace penstock {
+namespace {
+
+// A step by names. A tensor that is fetched twice is asked for once; one that is fed is not asked for.
+struct NamedStep final : PreparedStep {
+  std::vector<std::string> feeds, fetches, targets;
+  struct Source {
+    bool is_feed;
+    size_t index;
+  };
+  std::vector<Source> sources;  // of each fetched value
+};
+
+}  // namespace
+
+class ClusterSession::Cancellable {
+ public:
+  Cancellable(ClusterSession* session, bool interruptible) : session_(session) {
+    {
+      std::lock_guard lock(session->mutex_);
+      if (session->closed_) throw Cancelled("Session has been closed.");
+      session->running_.insert(cancellation_.get());
+    }
+    if (!interruptible) return;
+    try {
+      interrupt_ = Alarm::OnInterrupt([cancellation = cancellation_] { cancellation->Cancel(); });
+    } catch (const Error&) {  // no thread can be had: an interrupt is seen when the call returns
+    }
+  }
+  ~Cancellable() {
+    std::lock_guard lock(session_->mutex_);
+    session_->running_.erase(cancellation_.get());
+  }
+  CancellationManager* get() const { return cancellation_.get(); }
+
+ private:
+  ClusterSession* const session_;
+  const Ref<CancellationManager> cancellation_ = MakeRef<CancellationManager>();
+  Alarm interrupt_;
+};
+
+ClusterSession::ClusterSession(std::shared_ptr<Graph> graph, std::shared_ptr<MasterInterface> master,
+                               std::string target, std::string config)
+    : graph_(std::move(graph)), master_(std::move(master)), target_(std::move(target)), config_(std::move(config)) {}
+
+ClusterSession::~ClusterSession() { Close(); }
+
+std::string ClusterSession::Extend(CancellationManager* cancellation) {
+  std::lock_guard extending(extend_mutex_);
+  GraphDef added;
+  int next_node;
+  FunctionLibraryPtr library;
+  {
+    std::lock_guard lock(graph_->mutex());
+    next_node = graph_->num_ids();
+    library = graph_->library();
+    if (!handle_.empty() && next_node == next_node_ && library == library_) return handle_;
+    added = ToGraphDef(*graph_, next_node_);
+  }
+  // The calls themselves may take long: the graph can be changed meanwhile.
+  if (handle_.empty()) {
+    handle_ = master_->CreateSession(added, config_, target_, cancellation);
+  } else {
+    version_ = master_->ExtendSession(handle_, added, version_);
+  }
+  next_node_ = next_node;
+  library_ = std::move(library);
+  return handle_;
+}
+
+std::shared_ptr<const PreparedStep> ClusterSession::Prepare(const StepSignature& signature, bool interruptible) {
+  if (!signature.connections.empty()) throw Unimplemented("Tensor connections in a session of a cluster");
+  const Cancellable call(this, interruptible);
+  Extend(call.get());
+  auto step = std::make_shared<NamedStep>();
+  for (const Endpoint& feed : signature.feeds) {
+    step->arg_types.push_back(BaseType(feed.type()));
+    step->feeds.push_back(feed.name());
+  }
+  const auto index_of = [](const std::vector<std::string>& names, const std::string& name) {
+    return static_cast<size_t>(std::ranges::find(names, name) - names.begin());
+  };
+  for (const Endpoint& fetch : signature.fetches) {
+    step->ret_types.push_back(BaseType(fetch.type()));
+    const std::string name = fetch.name();
+    const size_t feed = index_of(step->feeds, name);
+    if (feed < step->feeds.size()) {
+      step->sources.push_back({true, feed});
+      continue;
+    }
+    const size_t at = index_of(step->fetches, name);
+    if (at == step->fetches.size()) step->fetches.push_back(name);
+    step->sources.push_back({false, at});
+  }
+  for (const Node* target : signature.targets) step->targets.push_back(target->name());
+  return step;
+}
+
+std::shared_ptr<const PreparedStep> ClusterSession::PrepareDebugged(const StepSignature&, const RunOptions&, bool) {
+  throw Unimplemented("The debugger watches sessions of this process only, not those of a cluster");
+}
+
+void ClusterSession::Run(const PreparedStep& prepared, std::span<const Tensor> feeds, std::vector<Tensor>* fetches,
+                         const RunOptions& options, RunMetadata* metadata, bool interruptible) {
+  const auto& step = static_cast<const NamedStep&>(prepared);
+  const Cancellable call(this, interruptible);
+  RunStepRequest request;
+  request.session = Extend(call.get());
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    if (feeds[i].dtype() != step.arg_types[i]) {
+      throw InvalidArgument("Feed ", i, " has type ", ToString(feeds[i].dtype()), ", but the tensor is of type ",
+                            ToString(step.arg_types[i]));
+    }
+    request.feeds.emplace_back(step.feeds[i], feeds[i]);
+  }
+  request.fetches = step.fetches;
+  request.targets = step.targets;
+  request.options = options;
+  RunStepResponse response;
+  if (!step.fetches.empty() || !step.targets.empty()) response = master_->RunStep(request, call.get());
+  if (response.fetched.size() != step.fetches.size()) {
+    throw Internal("The master gave ", response.fetched.size(), " values for ", step.fetches.size(), " fetches");
+  }
+  fetches->clear();
+  for (const auto& [is_feed, index] : step.sources) {
+    fetches->push_back(is_feed ? feeds[index] : response.fetched[index]);
+  }
+  if (metadata) *metadata = std::move(response.metadata);
+}
+
+std::string ClusterSession::PartialRunSetup(const StepSignature&) {
+  throw Unimplemented("Runs in pieces in a session of a cluster");
+}
+
+void ClusterSession::PartialRun(const std::string&, const std::vector<std::pair<Endpoint, Tensor>>&,
+                                const std::vector<Endpoint>&, std::vector<Tensor>*, bool) {
+  throw InvalidArgument("Must run 'setup' before performing partial runs!");
+}
+
+std::vector<DeviceAttributes> ClusterSession::ListDevices() {
+  std::string handle;
+  {
+    std::lock_guard lock(extend_mutex_);
+    handle = handle_;
+  }
+  return master_->ListDevices(handle);
+}
+
+void ClusterSession::Close() {
+  std::vector<Ref<CancellationManager>> running;
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    closed_ = true;
+    for (CancellationManager* each : running_) running.push_back(ShareRef(each));
+  }
+  for (const auto& cancellation : running) cancellation->Cancel();
+  std::string handle;
+  {
+    std::lock_guard lock(extend_mutex_);
+    handle.swap(handle_);
+  }
+  if (handle.empty()) return;
+  try {
+    master_->CloseSession(handle);
+  } catch (const Error&) {  // the master has gone, and the session with it
+  }
+}
+
+}  // namespace penstock

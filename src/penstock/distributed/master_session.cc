@@ -1,0 +1,352 @@
+#include "penstock/distributed/master_session.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <unordered_set>
+
+#include "penstock/distributed/calls.h"
+#include "penstock/distributed/derived.h"
+#include "penstock/graph/export.h"
+#include "penstock/graph/import.h"
+#include "penstock/graph/lower.h"
+#include "penstock/op/attr_key.h"
+#include "penstock/runtime/call_state.h"
+#include "penstock/runtime/partition.h"
+#include "penstock/runtime/placer.h"
+#include "penstock/runtime/step_executor.h"
+
+namespace penstock {
+namespace {
+
+int64_t RandomStepId() {
+  static std::mutex mutex;
+  static std::mt19937_64 random{std::random_device()()};
+  std::lock_guard lock(mutex);
+  return static_cast<int64_t>(random() >> 8);  // the highest bits are of other uses in TensorFlow
+}
+
+std::string KeyOf(const RunStepRequest& request) {
+  std::string key;
+  AppendKey(static_cast<int64_t>(request.feeds.size()), &key);
+  for (const auto& [name, value] : request.feeds) AppendKey(name, &key);
+  for (const auto* names : {&request.fetches, &request.targets}) {
+    AppendKey(static_cast<int64_t>(names->size()), &key);
+    for (const std::string& name : *names) AppendKey(name, &key);
+  }
+  return key;
+}
+
+}  // namespace
+
+// One step that runs: its calls of the tasks.
+class MasterSession::Running {
+ public:
+  Running(const Step& step, const RunStepRequest& request, const ClientDevice& client, const std::string& own_task)
+      : step_(step), responses_(step.parts.size()), id_(RandomStepId()) {
+    for (const Part& part : step.parts) {
+      RunGraphRequest& call = calls_.emplace_back();
+      call.session = step.session;
+      call.has_session = true;
+      call.graph = part.graph;
+      call.step_id = id_;
+      call.request_id = RandomStepId();
+      call.record_timeline = request.options.trace_level > 0;
+      call.record_partition_graphs = request.options.output_partition_graphs;
+      if (part.task != own_task) continue;
+      for (size_t i = 0; i < request.feeds.size(); ++i) {
+        // A borrowed array is the caller's again after the step, which may have put it into a queue or a dataset.
+        const Tensor& feed = request.feeds[i].second;
+        const bool borrowed = feed.buffer() && feed.buffer()->borrowed();
+        call.sends.emplace_back(FeedKey(client, static_cast<int>(i)), borrowed ? feed.Clone() : feed);
+      }
+      for (size_t i = 0; i < request.fetches.size(); ++i) {
+        call.receives.push_back(FetchKey(client, static_cast<int>(i)));
+      }
+    }
+  }
+
+  // Throws the error of the task that failed first by itself.
+  RunStepResponse Run(int64_t timeout_ms) {
+    left_ = calls_.size();
+    Deadline deadline(timeout_ms, cancellation_);
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      step_.parts[i].worker->RunGraph(
+          std::move(calls_[i]), cancellation_,
+          [this, i](Status status, RunGraphResponse r) { Finish(i, std::move(status), std::move(r)); });
+    }
+    std::unique_lock lock(mutex_);
+    over_.wait(lock, [&] { return left_ == 0; });
+    lock.unlock();
+    for (const Part& part : step_.parts) part.worker->CleanupStep(id_, [](Status) {});
+    ThrowIfError(deadline.StatusOf(status_));
+    RunStepResponse response;
+    for (RunGraphResponse& one : responses_) {
+      for (auto& [key, value] : one.received) response.fetched.push_back(std::move(value));
+      std::ranges::move(one.metadata.devices, std::back_inserter(response.metadata.devices));
+      std::ranges::move(one.metadata.partition_graphs, std::back_inserter(response.metadata.partition_graphs));
+    }
+    return response;
+  }
+
+  const Ref<CancellationManager>& cancellation() const { return cancellation_; }
+
+ private:
+  void Finish(size_t part, Status status, RunGraphResponse response) {
+    bool failed = false;
+    {
+      std::lock_guard lock(mutex_);
+      failed = !status.ok() && status_.ok();
+      // An error that follows from another task's failure, or from cancellation, gives way to a cause.
+      if (!status.ok() && (status_.ok() || (IsDerived(status_) && !IsDerived(status)))) {
+        status_ =
+            Status(status.code(), StrCat("From ", step_.parts[part].task, ":\n", status.message()), status.node());
+      }
+      responses_[part] = std::move(response);
+    }
+    if (failed) cancellation_->Cancel();
+    std::lock_guard lock(mutex_);
+    if (--left_ == 0) over_.notify_all();
+  }
+
+  const Step& step_;
+  std::vector<RunGraphRequest> calls_;
+  std::vector<RunGraphResponse> responses_;
+  const int64_t id_;
+  const Ref<CancellationManager> cancellation_ = MakeRef<CancellationManager>();
+  std::mutex mutex_;
+  std::condition_variable over_;
+  size_t left_ = 0;
+  Status status_;
+};
+
+MasterSession::Step::~Step() {
+  for (Part& part : parts) {
+    if (!part.graph.empty()) part.worker->DeregisterGraph(session, true, part.graph, [](Status) {});
+  }
+}
+
+MasterSession::MasterSession(std::string handle, std::string task, std::shared_ptr<WorkerDirectory> workers,
+                             const GraphDef& graph, SessionOptions options, CancellationManager* cancellation)
+    : handle_(std::move(handle)), task_(std::move(task)), workers_(std::move(workers)), options_(std::move(options)) {
+  if (options_.use_per_session_threads || !options_.inter_op_pools.empty()) {
+    throw InvalidArgument("Distributed session does not support session thread pool options.");
+  }
+  tasks_ = VisibleTasks(*workers_, task_, options_.device_filters);
+  FindDevices(cancellation);
+  AddAndPlace(graph);
+  CreateWorkerSessions();
+}
+
+MasterSession::~MasterSession() { Close(); }
+
+void MasterSession::FindDevices(CancellationManager* cancellation) {
+  const auto found = DevicesOfTasks(*workers_, tasks_, options_.operation_timeout_ms, cancellation);
+  for (const auto& devices : found) attributes_.insert(attributes_.end(), devices.begin(), devices.end());
+  const auto own = std::ranges::find(found[0], "CPU", &DeviceAttributes::type);
+  if (own == found[0].end()) throw Internal("The master's task ", task_, " has no CPU device");
+  client_ = {own->name, own->incarnation};
+  for (const DeviceAttributes& device : attributes_) {
+    devices_.push_back(std::make_unique<Device>(device.name, device.type, nullptr));
+  }
+}
+
+void MasterSession::CreateWorkerSessions() {
+  const auto calls = std::make_shared<CallGroup>(tasks_.size());
+  for (size_t i = 0; i < tasks_.size(); ++i) {
+    const DeviceName name = DeviceName::Parse(tasks_[i]);
+    WorkerSessionRequest request;
+    request.session = handle_;
+    request.server.cluster = options_.cluster;
+    request.server.job = name.job;
+    request.server.task = name.task;
+    request.isolate_state = options_.isolate_session_state || !options_.cluster.empty();
+    if (options_.share_cluster_devices_in_session) request.cluster_devices = attributes_;
+    request.master_task = task_;
+    request.master_incarnation = static_cast<int64_t>(client_.incarnation);
+    workers_->Find(tasks_[i])->CreateSession(std::move(request),
+                                             [calls, i](Status status) { calls->Finish(i, std::move(status)); });
+  }
+  calls->Wait();
+  calls->ThrowFirstError();
+}
+
+int64_t MasterSession::Extend(const GraphDef& graph, int64_t version) {
+  std::lock_guard lock(graph_mutex_);
+  if (version != version_) {
+    throw Aborted("The graph of the session has version ", version_, " and cannot be extended from version ", version);
+  }
+  AddAndPlace(graph);
+  steps_.Clear();
+  return ++version_;
+}
+
+void MasterSession::AddAndPlace(const GraphDef& graph) {
+  ImportOptions import;
+  import.uniquify_names = false;
+  import.allow_internal_names = true;
+  import.validate_colocation = false;  // nodes may be with older ones
+  std::unordered_set<std::string_view> added;
+  for (const NodeDef& node : graph.nodes) added.insert(node.name);
+  for (const NodeDef& node : graph.nodes) {
+    for (const std::string& input : node.inputs) {
+      const TensorName name = ParseTensorName(input);
+      Node* const older = added.contains(name.node) ? nullptr : graph_.FindNode(name.node);
+      if (!older) continue;
+      if (name.index < 0) {
+        import.control_input_map[input] = older;
+      } else {
+        import.input_map[input] = {older, name.index};
+      }
+    }
+  }
+  ImportGraphDef(graph, import, &graph_);
+  std::vector<Device*> devices;
+  for (const auto& device : devices_) devices.push_back(device.get());
+  Place(graph_, devices,
+        {.allow_soft_placement = options_.allow_soft_placement, .log_device_placement = options_.log_device_placement});
+  // What was placed stays where it is when the graph grows. Nodes with bodies have no place.
+  for (Node* node : graph_.Nodes()) {
+    if (!HasBodies(*node)) node->set_device(node->assigned_device());
+  }
+}
+
+StepSignature MasterSession::SignatureOf(const RunStepRequest& request) const {
+  const auto endpoint = [&](const std::string& name, std::string_view what) {
+    const TensorName parsed = ParseTensorName(name);
+    Node* const node = graph_.FindNode(parsed.node);
+    if (!node || parsed.index < 0) throw NotFound(what, ": unable to find tensor ", name, " in the graph");
+    if (parsed.index >= node->num_outputs()) {
+      throw InvalidArgument(what, " ", name, ": the node has ", node->num_outputs(), " outputs");
+    }
+    return Endpoint{node, parsed.index};
+  };
+  StepSignature signature;
+  for (const auto& [name, value] : request.feeds) {
+    const Endpoint feed = endpoint(name, "FeedInputs");
+    if (value.initialized() && value.dtype() != BaseType(feed.type())) {
+      throw InvalidArgument("The feed ", name, " is of type ", ToString(BaseType(feed.type())), ", but got ",
+                            ToString(value.dtype()));
+    }
+    signature.feeds.push_back(feed);
+  }
+  for (const std::string& name : request.fetches) signature.fetches.push_back(endpoint(name, "FetchOutputs"));
+  for (const std::string& name : request.targets) {
+    Node* const node = graph_.FindNode(ParseTensorName(name).node);
+    if (!node) throw NotFound("PruneForTargets: Some target nodes not found: ", name);
+    signature.targets.push_back(node);
+  }
+  return signature;
+}
+
+std::shared_ptr<const MasterSession::Step> MasterSession::Find(const RunStepRequest& request) {
+  std::string key = KeyOf(request);
+  std::lock_guard lock(graph_mutex_);
+  if (const auto* found = steps_.Find(key)) return *found;
+  std::shared_ptr<const Step> evicted;
+  return steps_.Insert(std::move(key), Register(request), &evicted);
+}
+
+std::shared_ptr<const MasterSession::Step> MasterSession::Register(const RunStepRequest& request) {
+  const std::shared_ptr<Graph> graph = Prune(graph_, SignatureOf(request), &client_);
+  for (Node* node : graph->Nodes()) {
+    if (node->attr_or<bool>("client_terminated", false)) node->set_device(client_.name);
+  }
+  LowerControlFlow(*graph, true);
+  InlineCalls(*graph);
+  LowerControlFlow(*graph);  // that was in the calls
+  GiveCallsTheirState(*graph, {});
+  std::vector<Device*> devices;
+  for (const auto& device : devices_) devices.push_back(device.get());
+  Place(*graph, devices, {.allow_soft_placement = options_.allow_soft_placement});
+  std::map<std::string, uint64_t> incarnations;
+  for (const DeviceAttributes& device : attributes_) incarnations[device.name] = device.incarnation;
+  const auto parts = Partition(
+      *graph,
+      {.incarnation = [&](const std::string& device) { return incarnations.at(device); }, .part_of = TaskOfDevice});
+  auto step = std::make_shared<Step>();
+  step->session = handle_;
+  // The master's own part, which may run on the thread that asks for it, comes last.
+  std::vector<std::pair<std::string, std::shared_ptr<Graph>>> ordered(parts.begin(), parts.end());
+  std::ranges::stable_partition(ordered, [&](const auto& part) { return part.first != task_; });
+  for (const auto& [task, part] : ordered) step->parts.push_back({task, workers_->Find(task), ""});
+  const auto calls = std::make_shared<CallGroup>(parts.size());
+  size_t i = 0;
+  for (const auto& [task, part] : ordered) {
+    RegisterGraphRequest register_request;
+    register_request.session = handle_;
+    register_request.has_session = true;
+    register_request.graph = ToGraphDef(*part);
+    register_request.options = options_;
+    register_request.collective_graph_key = request.options.collective_graph_key;
+    step->parts[i].worker->RegisterGraph(std::move(register_request),
+                                         [calls, step, i](Status status, std::string handle) {
+                                           step->parts[i].graph = std::move(handle);
+                                           calls->Finish(i, std::move(status));
+                                         });
+    ++i;
+  }
+  calls->Wait();
+  calls->ThrowFirstError();
+  return step;
+}
+
+RunStepResponse MasterSession::Run(const RunStepRequest& request, CancellationManager* cancellation) {
+  {
+    std::lock_guard lock(mutex_);
+    ThrowIfError(closed_);
+  }
+  const std::shared_ptr<const Step> step = Find(request);
+  Running running(*step, request, client_, task_);
+  Enter(&running);
+  CancellationManager::Token token = 0;
+  const bool linked = cancellation && cancellation->Register([own = running.cancellation()] { own->Cancel(); }, &token);
+  if (cancellation && !linked) running.cancellation()->Cancel();
+  struct Guard {
+    MasterSession* session;
+    Running* running;
+    CancellationManager* cancellation;
+    CancellationManager::Token token;
+    ~Guard() {
+      if (cancellation) cancellation->Deregister(token);
+      session->Leave(running);
+    }
+  } guard{this, &running, linked ? cancellation : nullptr, token};
+  return running.Run(request.options.timeout_ms > 0 ? request.options.timeout_ms : options_.operation_timeout_ms);
+}
+
+void MasterSession::Enter(Running* running) {
+  std::lock_guard lock(mutex_);
+  ThrowIfError(closed_);
+  running_.insert(running);
+}
+
+void MasterSession::Leave(Running* running) {
+  std::lock_guard lock(mutex_);
+  running_.erase(running);
+  if (running_.empty()) idle_.notify_all();
+}
+
+void MasterSession::Close(const Status& reason) {
+  std::vector<Ref<CancellationManager>> cancellations;
+  {
+    std::lock_guard lock(mutex_);
+    if (!closed_.ok()) return;
+    closed_ = reason;
+    for (Running* running : running_) cancellations.push_back(running->cancellation());
+  }
+  for (const auto& cancellation : cancellations) cancellation->Cancel();
+  {
+    std::unique_lock lock(mutex_);
+    idle_.wait(lock, [&] { return running_.empty(); });
+  }
+  {
+    std::lock_guard lock(graph_mutex_);
+    steps_.Clear();
+  }
+  for (const std::string& task : tasks_) {
+    if (const auto worker = workers_->Find(task)) worker->DeleteSession(handle_, [worker](Status) {});
+  }
+}
+
+}  // namespace penstock

@@ -1,0 +1,78 @@
+// A session of a cluster, as its master keeps it: the whole graph, placed; its steps, cut by task.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "penstock/base/lru_cache.h"
+#include "penstock/distributed/master_interface.h"
+#include "penstock/distributed/worker_interface.h"
+#include "penstock/graph/graph.h"
+#include "penstock/runtime/prune.h"
+
+namespace penstock {
+
+// All methods may be called from many threads at once.
+class MasterSession {
+ public:
+  // Waits until all tasks that the options let see have answered, unless `cancellation` or the options' time limit ends
+  // that. `task`: the master's own; `workers` must outlive the session. InvalidArgument: the graph cannot be placed.
+  MasterSession(std::string handle, std::string task, std::shared_ptr<WorkerDirectory> workers, const GraphDef& graph,
+                SessionOptions options, CancellationManager* cancellation);
+  ~MasterSession();
+
+  int64_t Extend(const GraphDef& graph, int64_t version);
+  RunStepResponse Run(const RunStepRequest& request, CancellationManager* cancellation);
+  const std::vector<DeviceAttributes>& devices() const { return attributes_; }
+  // Cancels what runs, waits for it, and ends the session on all tasks. Later calls fail with `reason`.
+  void Close(const Status& reason = Status(Code::kCancelled, "Session has been closed."));
+
+ private:
+  struct Part {
+    std::string task;
+    std::shared_ptr<WorkerInterface> worker;
+    std::string graph;  // handle
+  };
+  // A step, cut and registered. The graphs are given back when nobody runs it any more.
+  struct Step {
+    ~Step();
+    std::string session;
+    std::vector<Part> parts;
+  };
+  class Running;
+
+  void FindDevices(CancellationManager* cancellation);
+  void CreateWorkerSessions();
+  void AddAndPlace(const GraphDef& graph);
+  std::shared_ptr<const Step> Find(const RunStepRequest& request);
+  std::shared_ptr<const Step> Register(const RunStepRequest& request);
+  StepSignature SignatureOf(const RunStepRequest& request) const;
+  // Takes part in `calls`, which Close waits for; throws if the session is closed.
+  void Enter(Running* running);
+  void Leave(Running* running);
+
+  const std::string handle_, task_;
+  const std::shared_ptr<WorkerDirectory> workers_;
+  SessionOptions options_;
+  std::vector<std::string> tasks_;  // that the session sees
+  std::vector<DeviceAttributes> attributes_;
+  std::vector<std::unique_ptr<Device>> devices_;  // attributes only; the client's first
+  ClientDevice client_;
+
+  std::mutex graph_mutex_;  // guards the next three
+  Graph graph_;
+  int64_t version_ = 0;
+  LruCache<std::string, std::shared_ptr<const Step>> steps_{1024};
+
+  std::mutex mutex_;  // guards the rest
+  Status closed_;
+  std::set<Running*> running_;
+  std::condition_variable idle_;
+};
+
+}  // namespace penstock

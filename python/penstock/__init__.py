@@ -27,6 +27,12 @@ _IN_PLACE = tuple("penstock." + name for name in ("_", "alias", "api", "compat",
 _sys.meta_path.insert(0, _OtherNames)
 
 
+def load_ipython_extension(shell):
+    """`%load_ext penstock` in a notebook: from then on `import tensorflow` gives Penstock."""
+    from penstock.alias import notebook
+    notebook.load(shell)
+
+
 def __getattr__(name):
     if name == "__version__":
         from penstock._core import version

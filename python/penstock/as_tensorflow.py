@@ -1,7 +1,10 @@
-"""`import penstock.as_tensorflow`: from then on `import tensorflow` gives Penstock, as version 1.15.5.
+"""`import penstock.as_tensorflow`: from then on `import tensorflow` gives Penstock.
 
-Must come before anything that imports TensorFlow. It cannot be undone in the process.
+The version is that of PENSTOCK_TENSORFLOW=1 or =2; without it the program's source decides, as by `python -m penstock`.
+Must come before anything that imports TensorFlow. It cannot be undone in the process. pytest takes it as a plug-in:
+`pytest -p penstock.as_tensorflow`.
 """
 from penstock import alias
+from penstock.alias import process
 
-alias.install(alias.installed() or "v1")
+alias.install(alias.installed() or process.version())

@@ -165,7 +165,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--tensorflow", default=os.environ.get("PENSTOCK_TENSORFLOW"))
+    parser.add_argument("--tensorflow", default=os.environ.get("PENSTOCK_TENSORFLOW_PYTHON"))
     parser.add_argument("--show", action="store_true", help="print the programs that fail")
     parser.add_argument("--minimise", action="store_true")
     arguments = parser.parse_args()

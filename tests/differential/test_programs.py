@@ -17,7 +17,7 @@ CHUNK = 10
 
 @pytest.fixture(scope="module")
 def comparison():
-    engines = Engines(os.environ.get("PENSTOCK_TENSORFLOW"))
+    engines = Engines(os.environ.get("PENSTOCK_TENSORFLOW_PYTHON"))
     yield Comparison(engines)
     engines.close()
 

@@ -1,55 +1,89 @@
 """Which TensorFlow a program was written for, told by the names that it uses."""
-import ast
+import os
 import re
 
-# Attributes of the module that version 2 does not have at its top level.
-_ONLY_V1 = frozenset("""
-    app assign assign_add assign_sub ConfigProto contrib flags get_collection get_default_graph get_variable gfile
-    global_variables global_variables_initializer initialize_all_variables InteractiveSession layers local_variables
-    local_variables_initializer log logging losses multinomial placeholder placeholder_with_default Print random_normal
-    random_uniform reset_default_graph scan_v1 Session set_random_seed sparse_placeholder to_float to_int32 to_int64
-    trainable_variables truncated_normal truncated_normal_initializer variable_scope xavier_initializer""".split())
+from penstock.alias import known, program
+
+_NOT_TELLING = ("compat", "python", "core")  # both versions have these, and what is below says nothing
+# Version 1 has them too, but who used them there had to say one of the names after.
+_EAGER = ("GradientTape", "function")
+_GRAPHS = ("Session", "InteractiveSession", "placeholder", "contrib", "estimator", "enable_eager_execution",
+           "train.MonitoredTrainingSession", "train.MonitoredSession", "train.Supervisor")
 
 
-def decide(source):
-    """("v1" or "v2", why) by the names that a program uses of TensorFlow."""
-    names = _module_names(source)
-    found = sorted(name for name in names if name in _ONLY_V1)
-    if found:
-        return "v1", "it uses tf.%s" % found[0]
-    if "compat.v1" in names:
-        return "v1", "it imports tensorflow.compat.v1"
-    return "v2", "nothing in it belongs to version 1 alone"
+_OLD = re.compile(r"^\s*(tensorflow(?:-gpu|-cpu)?\s*(?:[=~]=\s*[01]\.[\w.]+|"
+                  r"[^#\n]*<\s*=?\s*(?:1\.\d+[\w.]*|2)(?!\.?\d).*))", re.MULTILINE)
 
 
-def _module_names(source):
-    """Names taken from the TensorFlow module, "compat.v1" among them if that is imported."""
+def decide(source, path="<string>", folder=None):
+    """("v1" or "v2", why) by the names that a program takes from TensorFlow, and the modules of its folder that it
+    imports. A program that says nothing is one of version 2."""
+    if path == "<string>":
+        folder = None
+    else:
+        folder = folder or os.path.dirname(os.path.abspath(path))
+    first = program.Source(source, path)
+    use = weigh(first.uses)[1]
+    if folder is not None and (use is None or use.name not in (*_EAGER, *_GRAPHS)):
+        return told([use for each in program.read(first, folder) for use in each.uses], folder, path)
+    return told(first.uses, folder, path)
+
+
+def told(uses, folder=None, path=None):
+    """(version, why) by the uses of names, and by requirements.txt in `folder` where these tell nothing."""
+    version, use = weigh(uses)
+    if use is not None:
+        return version, _said(use, path)
+    wanted = folder and _required(folder)
+    return ("v1", wanted) if wanted else ("v2", "nothing in it belongs to version 1 alone")
+
+
+def weigh(uses):
+    """(version, a telling use) of a program's uses; ("v2", None) if nothing tells.
+
+    The version that more names belong to alone wins. Where the program itself tells versions apart, names do not count.
+    """
+    only: dict[str, dict[str, program.Use]] = {"1": {}, "2": {}}
+    compat, plain, eager = None, False, None
+    for use in uses:
+        if use.guarded:
+            continue
+        if use.name.startswith("."):  # a method that only version 1's datasets have
+            only["1"].setdefault(use.name, use)
+        elif use.name.startswith("compat.v1"):
+            compat = compat or use
+        elif use.name.split(".")[0] not in _NOT_TELLING:
+            plain = True
+            have, name = known.versions(use.name)
+            if name in _EAGER:
+                eager = eager or use._replace(name=name)
+            if have in only:
+                only[have].setdefault(name, use._replace(name=name))
+    if eager is not None and not any(name in only["1"] for name in _GRAPHS):
+        return "v2", eager
+    for version, other in (("1", "2"), ("2", "1")):
+        if only[version] and len(only[version]) >= len(only[other]):
+            first = next(iter(only[version].values())).path
+            return "v" + version, min((use for use in only[version].values() if use.path == first),
+                                      key=lambda use: (use.name not in _GRAPHS, use.name))
+    if compat is not None and not plain:
+        return "v1", compat._replace(name="compat.v1")
+    return "v2", None
+
+
+def _said(use, path):
+    who = "it" if use.path == path else os.path.relpath(use.path, os.path.dirname(path or "") or os.curdir)
+    if use.name == "compat.v1":
+        return f"{who} imports tensorflow.compat.v1"
+    return f"{who} uses {'' if use.name.startswith('.') else 'tf.'}{use.name}"
+
+
+def _required(folder):
+    """Why requirements.txt beside the program says version 1, or None."""
     try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        # Python will say what is wrong when it runs the script.
-        text = source.decode(errors="replace") if isinstance(source, bytes) else source
-        return set(re.findall(r"\btf\.(\w+)", text))
-    bound, names = set(), set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for item in node.names:
-                if item.name == "tensorflow":
-                    bound.add(item.asname or "tensorflow")
-                elif item.name.startswith("tensorflow."):
-                    bound.update([item.asname] if item.asname and "compat.v1" in item.name else ["tensorflow"])
-                    names.add("compat.v1" if item.name.startswith("tensorflow.compat.v1")
-                              else item.name.split(".")[1])
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "tensorflow":
-            parts = node.module.split(".")
-            if node.module.startswith("tensorflow.compat") and (parts[2:3] == ["v1"] or any(
-                    item.name == "v1" for item in node.names)):
-                names.add("compat.v1")
-            elif len(parts) > 1:
-                names.add(parts[1])
-            else:
-                names.update(item.name for item in node.names)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in bound:
-            names.add(node.attr)
-    return names
+        with open(os.path.join(folder, "requirements.txt"), encoding="utf-8", errors="replace") as f:
+            text = f.read()
+    except OSError:
+        return None
+    found = _OLD.search(text)
+    return None if found is None else "requirements.txt says %s" % found[1].strip()

@@ -10,6 +10,7 @@ import importlib.util
 import sys
 import types
 
+from penstock.alias import children
 from penstock.alias import places
 from penstock.alias import table
 from penstock.api import lazy
@@ -32,8 +33,9 @@ def installed():
     return None if _finder is None else _finder.version
 
 
-def install(version="v1"):
-    """Makes `import tensorflow` give Penstock's module of that version in this process, from now on.
+def install(version="v1", children_too=True):
+    """Makes `import tensorflow` give Penstock's module of that version in this process, from now on, and in those that
+    it starts if `children_too`.
 
     RuntimeError if TensorFlow has been imported already, or the other version was installed.
     """
@@ -46,13 +48,20 @@ def install(version="v1"):
         return
     if "tensorflow" in sys.modules:
         raise RuntimeError("TensorFlow has been imported already; the alias must come first")
-    if importlib.util.find_spec("tensorflow") is None:
+    if not children.is_real(importlib.util.find_spec("tensorflow")):
         # Nobody else owns TensorFlow's messages, so messages of other packages may contain ours.
         from penstock import proto
         proto.use_default_pool()
     foreign_names.use()
     _finder = _Finder(version)
     sys.meta_path.insert(0, _finder)
+    if children_too:
+        children.inherit(version)
+
+
+# What `python -m tensorflow.NAME` runs.
+_TOOLS = {f"python.tools.{name}.__main__": f"penstock._src.tools.{name}:{function}" for name, function in (
+    ("freeze_graph", "run_main"), ("saved_model_cli", "main"))}
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -73,6 +82,8 @@ class _Finder(importlib.abc.MetaPathFinder):
         if not name.startswith("tensorflow."):
             return None
         inner = name[len("tensorflow."):]
+        if inner in _TOOLS:
+            return importlib.machinery.ModuleSpec(name, _Tool(_TOOLS[inner]), origin=__file__)
         public = self._public(inner)
         if public is not None:
             return self._spec(name, lambda: public)
@@ -162,6 +173,19 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module):
         module.__spec__ = self._spec
+
+
+class _Tool(importlib.abc.InspectLoader):
+    """A main module that calls one function, `module:name`."""
+
+    def __init__(self, function):
+        self._module, self._function = function.split(":")
+
+    def get_source(self, fullname):
+        return f"import sys\nfrom {self._module} import {self._function} as main\nsys.exit(main())\n"
+
+    def is_package(self, fullname):
+        return False
 
 
 class _Package(types.ModuleType):

@@ -9,14 +9,15 @@ import pytest
 from penstock.alias import choice
 
 
-def run(*arguments, **files):
+def run(*arguments, **environment):
     """The finished process `python ARGUMENTS`."""
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120,
-                          env=dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p)))
+                          env=dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p), **environment))
 
 
 def python(source):
-    done = run("-c", "import penstock.as_tensorflow\n" + source)
+    """The output of a program of version 1."""
+    done = run("-c", "import penstock.as_tensorflow\n" + source, PENSTOCK_TENSORFLOW="1")
     assert done.returncode == 0, done.stderr
     return done.stdout
 

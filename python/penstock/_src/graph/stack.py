@@ -1,5 +1,6 @@
 """Where in the program a node was built: recorded cheaply, formatted when somebody asks."""
 import linecache
+import os
 
 from penstock import _core
 
@@ -24,7 +25,7 @@ def line_of(code, offset):
 
 def convert(frames, first_lines=False):
     """Tuples (file, line, function, text of the line), outermost first; also the function's first line if asked for."""
-    result = []
+    result, frames = [], without_runner(frames)
     for i in range(len(frames) - 2, -2, -2):
         code = frames[i]
         if code.co_filename.startswith("<op "):
@@ -44,14 +45,34 @@ def is_ours(code):
     return code.co_filename.startswith((_HERE, "<op "))
 
 
+_RUNNER = os.path.join(_HERE, "alias", "runner.py")
+
+
+def without_runner(frames):
+    """The frames of a program that `python -m penstock` runs, without those that run it."""
+    for i in range(0, len(frames), 2):
+        if frames[i].co_filename == _RUNNER:
+            return frames[:i]
+    return frames
+
+
+_KERAS = tuple(os.sep + os.path.join(package, "src") + os.sep for package in ("keras", "tf_keras"))
+
+
 def user_line(frames):
-    """(file, line) of the innermost frame outside this package, or None."""
+    """(file, line) of the innermost frame outside this package and Keras, or of Keras if there is no other, or None."""
+    keras = None
+    frames = without_runner(frames)
     for i in range(0, len(frames), 2):
         if not is_ours(frames[i]):
-            return frames[i].co_filename, line_of(frames[i], frames[i + 1])
-    return None
+            line = frames[i].co_filename, line_of(frames[i], frames[i + 1])
+            if not any(package in line[0] for package in _KERAS):
+                return line
+            keras = keras or line
+    return keras
 
 
 def user_frames(frames):
     """The frames outside this package."""
+    frames = without_runner(frames)
     return tuple(x for i in range(0, len(frames), 2) if not is_ours(frames[i]) for x in frames[i:i + 2])

@@ -40,7 +40,7 @@ def _load():
             raise Unavailable(f"tf.keras is the package {name}, which is not installed: pip install {name}", name=name)
         if alias.installed() is None:
             try:
-                alias.install("v2")
+                alias.install("v2", children_too=False)
             except RuntimeError as e:  # another TensorFlow is in this process, and Keras would find that one
                 raise Unavailable(f"tf.keras is the package {name}, which needs `import tensorflow` to be Penstock: "
                                   f"{e}", name=name) from e

@@ -245,7 +245,7 @@ class _Public(types.ModuleType):
         return dispatch.public(f"{self._place}:{name}", value) if isinstance(value, types.FunctionType) else value
 
     def _of_version(self, name):
-        """The name that the module behind has for `name` in the version in use."""
+        """The name that the wrapped module has for `name` in the version in use."""
         if name not in table.BY_VERSION.get(self._where, "").split():
             return name
         return f"{name}{'V' if name[0].isupper() else '_v'}{1 + tf2.enabled()}"

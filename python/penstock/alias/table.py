@@ -150,8 +150,8 @@ BESIDE = {
         dispatch_for_unary_elementwise_apis unregister_dispatch_for"""},
 }
 
-# Names that the versions use for different things: {module: names}, found with the suffix of the version in use, "V1" or
-# "V2" for classes, "_v1" or "_v2" for functions.
+# Names that the versions use for different things: {module: names}, found with the suffix of the version in use:
+# "V1" or "V2" for classes, "_v1" or "_v2" for functions.
 BY_VERSION = {
     "data.experimental.ops.counter": "Counter",
     "data.experimental.ops.interleave_ops": "choose_from_datasets sample_from_datasets",

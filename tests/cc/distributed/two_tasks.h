@@ -119,6 +119,7 @@ class TwoTasks {
     std::map<std::string, std::string> handles;  // by task
     std::vector<std::string> feed_keys, fetch_keys;
   };
+  const std::shared_ptr<TaskMap>& directory() const { return directory_; }
   std::string session;  // created ones; empty: the workers' own
   Prepared Prepare(const StepSignature& signature) {
     const ClientDevice client{kWorkerCpu, Incarnation(kWorkerCpu)};

@@ -1,5 +1,5 @@
 // Send and Receive over the step's rendezvous.
-#include <charconv>
+#include <cstdio>
 
 #include "penstock/kernel/kernel_registry.h"
 
@@ -7,11 +7,11 @@ namespace penstock {
 namespace {
 
 std::string Prefix(const NodeView& node) {
-  char hex[17];
-  const auto incarnation = static_cast<uint64_t>(node.attr<int64_t>("send_device_incarnation"));
-  const char* end = std::to_chars(hex, hex + sizeof(hex), incarnation, 16).ptr;
-  return StrCat(node.attr<std::string>("send_device"), ";", std::string_view(hex, end - hex), ";",
-                node.attr<std::string>("recv_device"), ";", node.attr<std::string>("tensor_name"), ";0:");
+  char incarnation[17];  // with leading zeros: tasks compare keys as text
+  std::snprintf(incarnation, sizeof(incarnation), "%016llx",
+                static_cast<unsigned long long>(node.attr<int64_t>("send_device_incarnation")));
+  return StrCat(node.attr<std::string>("send_device"), ";", incarnation, ";", node.attr<std::string>("recv_device"),
+                ";", node.attr<std::string>("tensor_name"), ";0:");
 }
 
 Rendezvous& RendezvousOf(KernelContext& k) {

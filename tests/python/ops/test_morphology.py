@@ -68,6 +68,19 @@ def test_fractional_pools_draw_tensorflows_regions(pseudo_random, rows):
                     assert y[0, i, j] == part.max() and average[0, i, j] == part.mean()
 
 
+@pytest.mark.parametrize("seeds, pseudo_random, columns", [
+    ((3, 5), False, [0, 2, 3, 5, 7, 8, 10, 12, 13, 15, 17, 19, 21, 23]),
+    ((0, 4), False, [0, 2, 4, 6, 8, 10, 11, 13, 14, 16, 18, 20, 21, 23]),
+    ((3, 5), True, [0, 2, 4, 5, 7, 9, 11, 12, 14, 16, 18, 19, 21, 23]),
+    ((0, 4), True, [0, 1, 3, 5, 7, 8, 10, 12, 14, 15, 17, 19, 21, 23])])
+def test_regions_of_equal_sizes_draw_numbers_too(seeds, pseudo_random, columns):
+    image = np.arange(23, dtype=np.float32).reshape(1, 1, 23, 1)
+    y = tf.raw_ops.FractionalMaxPool(value=image, pooling_ratio=[1, 1, 1.7, 1], seed=seeds[0], seed2=seeds[1],
+                                     deterministic=True, pseudo_random=pseudo_random)
+    with tf.Session() as sess:
+        assert sess.run(y.col_pooling_sequence).tolist() == columns
+
+
 @pytest.mark.parametrize("op", ["FractionalMaxPool", "FractionalAvgPool"])
 def test_gradients_of_fractional_pools(op):
     image = np.random.RandomState(1).permutation(120).reshape(2, 10, 6, 1) * 1.0

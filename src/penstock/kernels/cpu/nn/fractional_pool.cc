@@ -13,7 +13,7 @@ namespace {
 std::vector<int64_t> Regions(int64_t in, int64_t out, SharedPhilox& random, bool pseudo_random) {
   const int64_t least = in / out;
   std::vector<int64_t> sizes(out, least);
-  if (in % out != 0 && pseudo_random) {
+  if (pseudo_random) {
     // Borders at ceil(ratio * (i + u)), u small enough for the first and the last region to be of a usual size too.
     const double ratio = static_cast<double>(in) / static_cast<double>(out);
     const double by_first = static_cast<double>(least + 2) / ratio - 1;
@@ -28,7 +28,7 @@ std::vector<int64_t> Regions(int64_t in, int64_t out, SharedPhilox& random, bool
       sizes[i] = border - before;
       before = border;
     }
-  } else if (in % out != 0) {
+  } else {
     std::fill(sizes.begin(), sizes.begin() + in % out, least + 1);
     PhiloxSingles single(random.Reserve((out + 3) / 4));
     for (int64_t i = 0; i + 1 < out; ++i) {

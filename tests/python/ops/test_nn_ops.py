@@ -174,6 +174,28 @@ def test_batch_norm_gradients(training):
     np.testing.assert_allclose((ddy * dy).sum(), total, rtol=1e-3, atol=1e-3)  # linear in dy
 
 
+def test_batch_norm_gradients_with_given_statistics_do_not_read_the_image():
+    inf, nan = np.inf, np.nan
+    given = dict(x=np.float32([1, 2, inf, -inf, nan, 0, 3]).reshape(1, 1, 7, 1), scale=[2.0], reserve_space_1=[0.5],
+                 reserve_space_2=[3.0], reserve_space_3=[0.0], is_training=False)
+    dy = np.float32([1, inf, -inf, nan, 0, 2, -0.0]).reshape(1, 1, 7, 1)
+    dx = run(lambda: tf.raw_ops.FusedBatchNormGradV3(y_backprop=dy, **given)[0]).ravel()
+    np.testing.assert_array_equal(dx, np.float32([1.1546813, inf, -inf, nan, 0, 2.3093626, 0]))
+    assert np.signbit(dx[6])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("classes", [3, 60])
+def test_cross_entropy_multiplies_labels_of_zero_too(dtype, classes):
+    inf, nan = np.inf, np.nan
+    logits = np.zeros((4, classes), dtype)
+    labels = np.zeros((4, classes), dtype)
+    logits[:, :3] = [[1, 2, nan], [1, 2, -inf], [1, 2, -inf], [1, 2, 3]]
+    labels[:, :3] = [[0, 0, 0], [0.5, 0.5, 0], [0, 0, 1], [0, 0, 0]]
+    loss = run(lambda: tf.nn.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits))
+    np.testing.assert_array_equal(loss, [nan, nan, inf, 0])
+
+
 @pytest.mark.parametrize("rows, classes", [(5, 1001), (131, 2), (70, 48), (3, 49)])
 def test_softmax_and_losses(rows, classes):
     x, labels = randn(rows, classes) * 4, np.arange(rows) * 7 % classes

@@ -87,8 +87,7 @@ float XentRow(const float* logits, const float* labels, float constant, float sc
     const float* x = logits + b;
     const float* p = labels + b;
     float* dx = backprop + b;
-    // A label of zero counts nothing, whatever its logit.
-    for (int64_t i = 0; i < m; ++i) block[i] = p[i] != 0 ? p[i] * (constant - x[i]) : 0.0f;
+    for (int64_t i = 0; i < m; ++i) block[i] = p[i] * (constant - x[i]);
     for (int64_t i = 0; i < m; ++i) dx[i] = dx[i] * scale - p[i];
     sum += SumOf(block, m);
   }

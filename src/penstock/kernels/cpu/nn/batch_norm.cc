@@ -182,8 +182,8 @@ struct BatchNormGrad : BatchNormAttrs {
     const Tensor dy_last = ChannelsLast(k, k.input(0), layout), x_last = ChannelsLast(k, k.input(1), layout);
     const ComputeInput<float> dy(k, dy_last), x(k, x_last);
     Sums(k, dy.data, x.data, mean, rows, n, doffset, dscale);
-    // dx = dy a + (x - mean) b + d
-    std::vector<float> a(n), b(n), d(n);
+    // dx = dy a + (x - mean) b + d, or dy a with given statistics, whatever x is
+    std::vector<float> a(n), b(n), d(n), none(n, -0.0f);
     for (int64_t c = 0; c < n; ++c) {
       const float r = 1 / std::sqrt(variance[c] + epsilon);
       const float product = rows > 0 ? dscale[c] * r : 0;  // sum of dy h; the variance of nothing is not a number
@@ -197,8 +197,14 @@ struct BatchNormGrad : BatchNormAttrs {
     }
     BatchNorm::Write(k, 0, shape, layout, [&](float* dx) {
       k.Parallel(rows, std::max<int64_t>(1, n / 3), [&](int64_t begin, int64_t end) {
-        CpuLoops().nn->norm_grad_rows(dy.data + begin * n, x.data + begin * n, mean, a.data(), b.data(), d.data(),
-                                      dx + begin * n, end - begin, n);
+        const NnLoops& loops = *CpuLoops().nn;
+        const float* from = dy.data + begin * n;
+        float* to = dx + begin * n;
+        if (training) {
+          loops.norm_grad_rows(from, x.data + begin * n, mean, a.data(), b.data(), d.data(), to, end - begin, n);
+        } else {
+          loops.normalise_rows(from, d.data(), a.data(), none.data(), to, end - begin, n);
+        }
       });
     });
   }

@@ -49,7 +49,7 @@ struct DoubleRows {
   static double Xent(const double* logits, const double* labels, double constant, double scale, double* dx, int64_t n) {
     double sum = 0;
     for (int64_t i = 0; i < n; ++i) {
-      if (labels[i] != 0) sum += labels[i] * (constant - logits[i]);
+      sum += labels[i] * (constant - logits[i]);
       dx[i] = dx[i] * scale - labels[i];
     }
     return sum;
@@ -160,7 +160,7 @@ struct Xent {
             const float* const label = p.data + r * n;
             float total = 0;
             for (int64_t i = 0; i < n; ++i) {
-              if (label[i] != 0) total += label[i] * (log_sum - shifted[i]);
+              total += label[i] * (log_sum - shifted[i]);
               dx.data[r * n + i] = power[i] * scale - label[i];
             }
             loss.data[r] = total;

@@ -52,6 +52,7 @@ void ToProto(const DeviceAttributes& device, tensorflow::DeviceAttributes* proto
   proto->set_memory_limit(device.memory_limit);
   proto->set_incarnation(device.incarnation);
   proto->set_physical_device_desc(device.physical_description);
+  proto->set_xla_global_id(-1);
 }
 
 }  // namespace penstock

@@ -83,7 +83,7 @@ void StepRendezvous::ReceiveLocally(const std::string& key, const Ref<Cancellati
   if (!cancellation->Register(cancel, &call->token)) return cancel();
   local_.ReceiveAsync(key, [call, cancellation](Status status, Tensor value, bool is_dead) {
     if (call->over.exchange(true)) return;
-    cancellation->Deregister(call->token);
+    if (!cancellation->cancelled()) cancellation->Deregister(call->token);
     call->done(std::move(status), std::move(value), is_dead);
   });
 }

@@ -78,8 +78,8 @@ class Worker::Step : public std::enable_shared_from_this<Step> {
   const WorkerSession* session() const { return graph_->session.get(); }
   const CompiledStep& compiled() const { return *graph_->step; }
 
-  // Runs the kernels; `done` is called with their status, and afterwards only the caller holds the step.
-  void Start(std::function<void(Status)> done) {
+  // Runs the kernels; `done` is called with their status. `here`: on this thread if they cannot block.
+  void Start(bool here, std::function<void(Status)> done) {
     const auto run = [self = shared_from_this(), done = std::move(done)] {
       const RunArgs args{nullptr, nullptr, &self->services_, self->trace_.get()};
       RunStepAsync(self->compiled(), args, [self, done](Status status) {
@@ -92,7 +92,7 @@ class Worker::Step : public std::enable_shared_from_this<Step> {
         done(std::move(status));
       });
     };
-    if (compiled().straight_line() && !compiled().may_block()) return run();
+    if (here && compiled().straight_line() && !compiled().may_block()) return run();
     executor_->Post(run);
   }
 
@@ -378,7 +378,16 @@ void Worker::Forget(Step* step) {
   running_.erase(it);
 }
 
-void Worker::RunGraph(RunGraphRequest given, Ref<CancellationManager> cancellation, Done<RunGraphResponse> done) {
+void Worker::RunGraph(RunGraphRequest request, Ref<CancellationManager> cancellation, Done<RunGraphResponse> done) {
+  Run(std::move(request), true, std::move(cancellation), std::move(done));
+}
+
+void Worker::RunGraphElsewhere(RunGraphRequest request, Ref<CancellationManager> cancellation,
+                               Done<RunGraphResponse> done) {
+  Run(std::move(request), false, std::move(cancellation), std::move(done));
+}
+
+void Worker::Run(RunGraphRequest given, bool here, Ref<CancellationManager> cancellation, Done<RunGraphResponse> done) {
   auto request = std::make_shared<const RunGraphRequest>(std::move(given));
   std::shared_ptr<Step> step;
   bool is_first = true;
@@ -413,7 +422,8 @@ void Worker::RunGraph(RunGraphRequest given, Ref<CancellationManager> cancellati
   CancellationManager::Token token = 0;
   if (cancellation && !cancellation->Register([step] { step->Cancel(); }, &token)) step->Cancel();
   const auto finish = [step, request, cancellation, token, done = std::move(done)](Status status, NamedTensors values) {
-    if (cancellation) cancellation->Deregister(token);
+    // Whoever cancels runs the callbacks of all its calls, which need not be waited for.
+    if (cancellation && !cancellation->cancelled()) cancellation->Deregister(token);
     RunGraphResponse response;
     if (status.ok()) {
       response.received = std::move(values);
@@ -426,7 +436,7 @@ void Worker::RunGraph(RunGraphRequest given, Ref<CancellationManager> cancellati
     done(std::move(status), std::move(response));
   };
   if (request->is_partial) {
-    if (is_first) step->Start([step](Status status) { step->SetOver(std::move(status)); });
+    if (is_first) step->Start(here, [step](Status status) { step->SetOver(std::move(status)); });
     step->Receive(request->receives, false,
                   [this, self = shared_from_this(), step, request, finish](Status status, NamedTensors values) {
                     if (!request->is_last_partial && status.ok()) return finish(status, std::move(values));
@@ -441,7 +451,7 @@ void Worker::RunGraph(RunGraphRequest given, Ref<CancellationManager> cancellati
                   });
     return;
   }
-  step->Start([step, request, finish](Status status) {
+  step->Start(here, [step, request, finish](Status status) {
     if (!status.ok()) return finish(std::move(status), {});
     step->Receive(request->receives, true, [request, finish](Status failed, NamedTensors values) {
       if (!failed.ok()) {

@@ -42,6 +42,8 @@ class Worker final : public WorkerInterface, public std::enable_shared_from_this
   void RegisterGraph(RegisterGraphRequest request, Done<std::string> done) override;
   void DeregisterGraph(std::string session, bool has_session, std::string graph, Finished done) override;
   void RunGraph(RunGraphRequest request, Ref<CancellationManager> cancellation, Done<RunGraphResponse> done) override;
+  // The same, but nothing is computed on the caller's thread.
+  void RunGraphElsewhere(RunGraphRequest request, Ref<CancellationManager> cancellation, Done<RunGraphResponse> done);
   void CleanupStep(int64_t step_id, Finished done) override;
   void CleanupAll(std::vector<std::string> containers, Finished done) override;
   void ReceiveTensor(int64_t step_id, std::string key, Ref<CancellationManager> cancellation,
@@ -63,6 +65,7 @@ class Worker final : public WorkerInterface, public std::enable_shared_from_this
                                                    const std::string& graph, std::string_view hint);
   SessionPtr NewSession(const WorkerSessionRequest& request);
   void CheckSource(const std::string& key) const;
+  void Run(RunGraphRequest request, bool here, Ref<CancellationManager> cancellation, Done<RunGraphResponse> done);
   // Ends what runs in a session.
   void EndSteps(const SessionPtr& session);
   void Forget(Step* step);

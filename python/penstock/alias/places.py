@@ -18,6 +18,9 @@ MOVED = {
     "": {
         "api": "keras=keras_packages",
     },
+    "autograph": {
+        "alias": "experimental=autograph_experimental",
+    },
     "client": {
         "graph": "device_lib",
         "session": "feeds fetches session tensor_handle timeline",
@@ -26,6 +29,7 @@ MOVED = {
         "distribute.compiler": "jit xla xla_ops",
     },
     "data.experimental.ops": {
+        "alias": "testing=data_testing",
         "data.ops": "random_ops=sources",
     },
     "eager": {
@@ -37,6 +41,15 @@ MOVED = {
         "graph": "cancellation context execute graph_only_ops monitoring",
         "parallel_for": "jacobian=jacobians",
         "tf_function": "def_function function function_gradient function_types retracing wrap_function",
+    },
+    "estimator": {
+        "alias": "mode_keys",
+    },
+    "estimator.export": {
+        "alias": "export_lib",
+    },
+    "feature_column": {
+        "alias": "feature_column_lib",
     },
     "framework": {
         "base": "mode tf2",
@@ -59,6 +72,9 @@ MOVED = {
     "keras.v1": {
         "layers": "initializers",
     },
+    "layers": {
+        "alias": "layers",
+    },
     "lib.io": {
         "files": "file_io tf_record",
     },
@@ -67,6 +83,7 @@ MOVED = {
     },
     "ops": {
         "": "parallel_for",
+        "alias": "gradients image_ops metrics nn nn_ops",
         "checkpoint": "template",
         "control_flow": """
             check_ops check_shapes cond cond_context cond_v2 control_flow_ops control_flow_util_v2 functional_calls
@@ -78,18 +95,18 @@ MOVED = {
             math_slices math_unary sort_ops special_math_ops""",
         "function": "control_flow_context gradient_context loop_levels",
         "gradient": """
-            cudnn_rnn_grad custom_gradient gradients gradients_impl gradients_util outer_gradients
+            cudnn_rnn_grad custom_gradient gradients_impl gradients_util outer_gradients
             unconnected_gradients""",
         "graph": "control_flow_util variable_spec",
         "layers.rnn": "rnn rnn_cell_impl rnn_cell_wrappers rnn_dynamic",
-        "ops.image": "image_boxes image_checks image_color image_files image_ops image_quality image_shape",
+        "ops.image": "image_boxes image_checks image_color image_files image_quality image_shape",
         "ops.linalg": "linalg_functions linalg_ops linalg_version_two",
         "ops.lookup": "logging_ops lookup_ops parsing_config parsing_ops parsing_ragged tables_initializer",
         "ops.metrics": """
-            confusion_matrix metrics metrics_at_k metrics_base metrics_counts metrics_means weights_broadcast_ops""",
+            confusion_matrix metrics_at_k metrics_base metrics_counts metrics_means weights_broadcast_ops""",
         "ops.nn": """
-            candidate_sampling_ops ctc_dense ctc_ops embedding_ops histogram_ops nn nn_activation nn_conv nn_impl
-            nn_loss nn_ops nn_pool nn_sampled nn_version_two""",
+            candidate_sampling_ops ctc_dense ctc_ops embedding_ops histogram_ops nn_activation nn_conv nn_impl
+            nn_loss nn_pool nn_sampled nn_version_two""",
         "ops.queues": "accumulators data_flow_ops inplace_ops io_ops nccl_ops op_selector record_input staging_area",
         "ops.ragged": "bincount_ops",
         "ops.random": "random_algorithms=algorithms random_ops stateless_random_ops",
@@ -109,8 +126,12 @@ MOVED = {
             base block_triangular blocks circulant composite dense diagonal linear_operator_addition
             linear_operator_util operator_dispatch permutation products tridiagonal updates""",
     },
+    "ops.distributions": {
+        "alias": "distributions",
+    },
     "ops.losses": {
-        "ops.metrics": "losses losses_impl util",
+        "alias": "losses",
+        "ops.metrics": "losses_impl util",
     },
     "ops.numpy_ops": {
         "ops.numpy": "np_array_ops np_arrays np_config np_dtypes np_indexing np_math_ops np_random np_utils",
@@ -149,6 +170,7 @@ MOVED = {
         "distribute.tpu": "bfloat16 topology tpu_function tpu_ops tpu_optimizer",
     },
     "training": {
+        "alias": "summary_io",
         "checkpoint": """
             checkpoint_management checkpoint_ops checkpoint_utils py_checkpoint_reader saver saver_builder
             training_util warm_starting_util""",

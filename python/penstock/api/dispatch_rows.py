@@ -26,7 +26,7 @@ _BY_ELEMENT = {
         "ops.nn.nn_impl": "gelu swish",
         "core_ops.array_ops": "identity ones_like ones_like_v2 zeros_like zeros_like_v2",
         "core_ops.clip_ops": "clip_by_value",
-        "ops.nn.nn_ops": "dropout dropout_v2 leaky_relu log_softmax log_softmax_v2 relu6",
+        "ops.nn.nn_activation": "dropout dropout_v2 leaky_relu log_softmax log_softmax_v2 relu6",
         "ops.strings.string_ops": """string_to_number_v1 string_to_number string_to_hash_bucket_v1 string_to_hash_bucket
             regex_full_match regex_replace substr substr_v2 substr_deprecated string_length string_length_v2""",
     },
@@ -72,7 +72,7 @@ _FUNCTIONS = {
         matmul=ragged_math_ops.matmul matmul_v1=ragged_math_ops.matmul""",
     "ops.image.image_shape": """resize_images_v2=ragged_image_ops.resize_images_v2
         resize_images=ragged_image_ops.resize_images""",
-    "ops.nn.nn_ops": "softmax_v2=ragged_math_ops.softmax",
+    "ops.nn.nn_activation": "softmax_v2=ragged_math_ops.softmax",
     "ops.strings.string_ops": """string_format=ragged_string_ops.string_format reduce_join=v1.reduce_join
         reduce_join_v2=v1.reduce_join_v2""",
 }

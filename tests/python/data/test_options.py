@@ -253,22 +253,22 @@ def test_a_file_without_records_is_told_from_a_damaged_one(tmp_path):
 
 
 def test_what_follows_is_named_with_or_without_the_version_of_its_op():
-    from penstock._src.data.experimental.ops import testing
+    from penstock._src.data.experimental.ops import optimization
     for name in ("ParallelMap", "ParallelMapV2"):
-        dataset = Dataset.range(3).apply(testing.assert_next([name])).map(lambda x: x, num_parallel_calls=2)
+        dataset = Dataset.range(3).apply(optimization.assert_next([name])).map(lambda x: x, num_parallel_calls=2)
         assert len(list(dataset)) == 3
     with pytest.raises(tf.errors.InvalidArgumentError, match="Asserted Map transformation at offset 0"):
-        list(Dataset.range(3).apply(testing.assert_next(["Map"])).map(lambda x: x, num_parallel_calls=2))
+        list(Dataset.range(3).apply(optimization.assert_next(["Map"])).map(lambda x: x, num_parallel_calls=2))
 
 
 def test_nothing_is_made_parallel_where_autotuning_is_off():
-    from penstock._src.data.experimental.ops import testing
+    from penstock._src.data.experimental.ops import optimization
 
     def begun(enabled, following):
         options = Options()
         options.autotune.enabled = enabled
         options.experimental_optimization.map_parallelization = True
-        dataset = Dataset.range(3).apply(testing.assert_next([following])).map(lambda x: 2 * x)
+        dataset = Dataset.range(3).apply(optimization.assert_next([following])).map(lambda x: 2 * x)
         return [int(x) for x in dataset.with_options(options)]
 
     assert begun(True, "ParallelMap") == begun(False, "Map") == [0, 2, 4]

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_conv
 
 pytestmark = pytest.mark.usefixtures("version_two")
 
@@ -17,7 +17,7 @@ def numbers(*shape):
     (lambda x, f: tf.nn.conv2d(x, f, 1, [[0, 0], [1, 0], [0, 2], [0, 0]]), 2),
     (lambda x, f: tf.nn.conv3d(x, f, [1] * 5, "VALID"), 3), (lambda x, f: tf.nn.convolution(x, f, padding="SAME"), 2),
     (lambda x, f: tf.nn.convolution(x, f, dilations=2), 2),
-    (lambda x, f: nn_ops.Convolution(tf.TensorShape([2, 3, 5, 5, 2]), tf.TensorShape(f.shape), "VALID")(x, f), 2)])
+    (lambda x, f: nn_conv.Convolution(tf.TensorShape([2, 3, 5, 5, 2]), tf.TensorShape(f.shape), "VALID")(x, f), 2)])
 def test_convolutions_of_several_batch_dimensions(convolve, n):
     x, f = numbers(2, 3, *[5] * n, 2), numbers(*[2] * n, 2, 3)
     flat = tf.stack([convolve(part[None], f)[0] for part in x])

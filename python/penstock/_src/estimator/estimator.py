@@ -14,12 +14,12 @@ from penstock._src.estimator import run_config
 from penstock._src.estimator import util as estimator_util
 from penstock._src.estimator import writers
 from penstock._src.saved_model.model_utils import export_utils
-from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.saved_model.model_utils.mode_keys import EstimatorModeKeys as ModeKeys
 from penstock._src.graph import errors
 from penstock._src.graph import ops
 from penstock._src.graph import random_seed
 from penstock._src.control_flow import control_flow_ops
-from penstock._src.ops.metrics import metrics as metrics_lib
+from penstock._src.ops.metrics import metrics_means
 from penstock._src.files import gfile
 from penstock._src.base import tf_logging as logging
 from penstock._src.saved_model import builder_impl as saved_model_builder
@@ -589,7 +589,7 @@ def _verify_and_create_loss_metric(eval_metric_ops, loss):
     if key in eval_metric_ops:
         raise ValueError('Metric with name "%s" is not allowed, because Estimator already defines a default metric '
                          "with the same name." % key)
-    eval_metric_ops[key] = metrics_lib.mean(loss)
+    eval_metric_ops[key] = metrics_means.mean(loss)
     return eval_metric_ops
 
 

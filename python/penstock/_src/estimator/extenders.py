@@ -2,7 +2,7 @@
 from penstock._src.estimator import estimator as estimator_lib
 from penstock._src.estimator import model_fn as model_fn_lib
 from penstock._src.saved_model.model_utils.export_output import PredictOutput
-from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.saved_model.model_utils.mode_keys import EstimatorModeKeys as ModeKeys
 from penstock._src.graph import ops
 from penstock._src.graph import sparse_tensor as sparse_tensor_lib
 from penstock._src.core_ops import clip_ops

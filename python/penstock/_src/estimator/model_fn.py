@@ -2,7 +2,7 @@
 import collections
 
 from penstock._src.saved_model.model_utils import export_utils
-from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.saved_model.model_utils.mode_keys import EstimatorModeKeys as ModeKeys
 from penstock._src.graph import ops
 from penstock._src.graph import tensor_shape
 from penstock._src.core_ops import array_ops

@@ -20,7 +20,7 @@ from penstock._src.layers import base as base_layer
 from penstock._src.core_ops import array_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.state import partitioned_variable
 from penstock._src.checkpoint import template
 from penstock._src.ops.state import variable_scope
@@ -266,4 +266,4 @@ class _LinearModel(KerasModel):
             without_bias = math_ops.add_n(sums, name="weighted_sum_no_bias")
             bias = self._bias_layer(builder, scope=variable_scope.get_variable_scope())
             self._cols_to_vars["bias"] = _parts(self._bias_layer.variables[0])
-            return nn_ops.bias_add(without_bias, bias, name="weighted_sum")
+            return nn_activation.bias_add(without_bias, bias, name="weighted_sum")

@@ -10,7 +10,7 @@ from penstock._src.layers import base as base_layer
 from penstock._src.core_ops import array_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.state import variable_scope
 
 
@@ -203,7 +203,7 @@ class LinearModelLayer(KerasLayer):
                     sums.append(self._weighted_sum(column, cache))
             base.verify_static_batch_size_equality(sums, self._feature_columns)
             without_bias = math_ops.add_n(sums, name="weighted_sum_no_bias")
-            return nn_ops.bias_add(without_bias, self.bias, name="weighted_sum")
+            return nn_activation.bias_add(without_bias, self.bias, name="weighted_sum")
 
     def get_config(self):
         """The layer as a configuration."""

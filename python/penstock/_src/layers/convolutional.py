@@ -5,7 +5,7 @@ from penstock._src.layers import identifiers
 from penstock._src.layers import utils
 from penstock._src.core_ops import array_ops
 from penstock._src.ops.state import init_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation, nn_conv
 
 
 class _Conv(base.Layer):
@@ -62,7 +62,7 @@ class _Conv(base.Layer):
         input_shape = tensor_shape.TensorShape(input_shape)
         self._add_kernel_and_bias(self.kernel_size + (self._channels(input_shape), self.filters))
         padding = "valid" if self.padding == "causal" else self.padding
-        self._convolution_op = nn_ops.Convolution(
+        self._convolution_op = nn_conv.Convolution(
             input_shape, filter_shape=self.kernel.get_shape(), dilation_rate=self.dilation_rate, strides=self.strides,
             padding=padding if isinstance(padding, (list, tuple)) else padding.upper(),
             data_format=utils.convert_data_format(self.data_format, self.rank + 2))
@@ -72,11 +72,11 @@ class _Conv(base.Layer):
         outputs = self._convolution_op(inputs, self.kernel)
         if self.use_bias:
             if self.data_format != "channels_first":
-                outputs = nn_ops.bias_add(outputs, self.bias, data_format="NHWC")
+                outputs = nn_activation.bias_add(outputs, self.bias, data_format="NHWC")
             elif self.rank == 1:
                 outputs += array_ops.reshape(self.bias, (1, self.filters, 1))
             else:
-                outputs = nn_ops.bias_add(outputs, self.bias, data_format="NCHW")
+                outputs = nn_activation.bias_add(outputs, self.bias, data_format="NCHW")
         return outputs if self.activation is None else self.activation(outputs)
 
     def compute_output_shape(self, input_shape):

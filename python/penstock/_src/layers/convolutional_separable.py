@@ -6,7 +6,7 @@ from penstock._src.layers.convolutional import _Conv
 from penstock._src.core_ops import array_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.ops.nn import nn_impl
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 
 
 class _SeparableConv(_Conv):
@@ -46,7 +46,7 @@ class _SeparableConv(_Conv):
         data_format = utils.convert_data_format(self.data_format, 4)
         outputs = nn_impl.separable_conv2d(inputs, depthwise, pointwise, strides=strides, padding=padding.upper(),
                                            rate=rate, data_format=data_format)
-        return nn_ops.bias_add(outputs, self.bias, data_format=data_format) if self.use_bias else outputs
+        return nn_activation.bias_add(outputs, self.bias, data_format=data_format) if self.use_bias else outputs
 
 
 class SeparableConv1D(_SeparableConv):

@@ -4,7 +4,7 @@ from penstock._src.layers import utils
 from penstock._src.layers.convolutional import _Conv
 from penstock._src.core_ops import array_ops
 from penstock._src.ops.state import init_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation, nn_conv
 
 
 class _ConvTranspose(_Conv):
@@ -34,7 +34,8 @@ class _ConvTranspose(_Conv):
         outputs = self._transposed(inputs, array_ops.stack(output_shape))
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         if self.use_bias:
-            outputs = nn_ops.bias_add(outputs, self.bias, data_format=utils.convert_data_format(self.data_format, 4))
+            outputs = nn_activation.bias_add(outputs, self.bias,
+                                             data_format=utils.convert_data_format(self.data_format, 4))
         return outputs if self.activation is None else self.activation(outputs)
 
     def _spread(self, sizes):
@@ -64,7 +65,7 @@ class Conv2DTranspose(_ConvTranspose):
 
     def _transposed(self, inputs, output_shape):
         output_shape[0]  # TensorFlow looks at the batch size here too, and later nodes are named after that
-        return nn_ops.conv2d_transpose(
+        return nn_conv.conv2d_transpose(
             inputs, self.kernel, output_shape, self._spread(self.strides), padding=self.padding.upper(),
             data_format=utils.convert_data_format(self.data_format, 4))
 
@@ -82,7 +83,7 @@ class Conv3DTranspose(_ConvTranspose):
                          activity_regularizer, kernel_constraint, bias_constraint, trainable, name, **kwargs)
 
     def _transposed(self, inputs, output_shape):
-        return nn_ops.conv3d_transpose(
+        return nn_conv.conv3d_transpose(
             inputs, self.kernel, output_shape, self._spread(self.strides), padding=self.padding.upper(),
             data_format=utils.convert_data_format(self.data_format, 5))
 

@@ -12,7 +12,7 @@ from penstock._src.layers import utils
 from penstock._src.core_ops import array_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 
 
 class Dense(base.Layer):
@@ -64,7 +64,7 @@ class Dense(base.Layer):
         else:
             outputs = gen.mat_mul(math_ops.cast(inputs, self.dtype), self.kernel)
         if self.use_bias:
-            outputs = nn_ops.bias_add(outputs, self.bias)
+            outputs = nn_activation.bias_add(outputs, self.bias)
         return outputs if self.activation is None else self.activation(outputs)
 
     def compute_output_shape(self, input_shape):
@@ -111,7 +111,8 @@ class Dropout(base.Layer):
     def call(self, inputs, training=False):
 
         def dropped_inputs():
-            return nn_ops.dropout(inputs, noise_shape=self._get_noise_shape(inputs), seed=self.seed, rate=self.rate)
+            return nn_activation.dropout(inputs, noise_shape=self._get_noise_shape(inputs), seed=self.seed,
+                                         rate=self.rate)
 
         return utils.smart_cond(training, dropped_inputs, lambda: array_ops.identity(inputs))
 

@@ -5,7 +5,7 @@ from penstock._src.graph import gen
 from penstock._src.layers import initializers
 from penstock._src.core_ops import clip_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 
 
 def _linear(x):
@@ -25,7 +25,7 @@ _ACTIVATIONS = {
     "relu": lambda: gen.relu,
     "selu": lambda: gen.selu,
     "sigmoid": lambda: math_ops.sigmoid,
-    "softmax": lambda: nn_ops.softmax,
+    "softmax": lambda: nn_activation.softmax,
     "softplus": lambda: gen.softplus,
     "softsign": lambda: gen.softsign,
     "tanh": lambda: math_ops.tanh,

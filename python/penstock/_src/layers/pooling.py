@@ -3,7 +3,7 @@ from penstock._src.graph import tensor_shape
 from penstock._src.layers import base
 from penstock._src.layers import utils
 from penstock._src.core_ops import array_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_pool
 
 
 class _Pooling(base.Layer):
@@ -60,14 +60,14 @@ class AveragePooling1D(_Pooling1D):
     """Averages over windows."""
 
     def _function(self):
-        return nn_ops.avg_pool
+        return nn_pool.avg_pool
 
 
 class MaxPooling1D(_Pooling1D):
     """Maxima over windows."""
 
     def _function(self):
-        return nn_ops.max_pool
+        return nn_pool.max_pool
 
 
 class AveragePooling2D(_Pooling):
@@ -75,7 +75,7 @@ class AveragePooling2D(_Pooling):
     _rank = 2
 
     def _function(self):
-        return nn_ops.avg_pool
+        return nn_pool.avg_pool
 
 
 class MaxPooling2D(_Pooling):
@@ -83,7 +83,7 @@ class MaxPooling2D(_Pooling):
     _rank = 2
 
     def _function(self):
-        return nn_ops.max_pool
+        return nn_pool.max_pool
 
 
 class AveragePooling3D(_Pooling):
@@ -91,7 +91,7 @@ class AveragePooling3D(_Pooling):
     _rank = 3
 
     def _function(self):
-        return nn_ops.avg_pool3d
+        return nn_pool.avg_pool3d
 
 
 class MaxPooling3D(_Pooling):
@@ -99,7 +99,7 @@ class MaxPooling3D(_Pooling):
     _rank = 3
 
     def _function(self):
-        return nn_ops.max_pool3d
+        return nn_pool.max_pool3d
 
 
 def average_pooling1d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):

@@ -1,15 +1,19 @@
 """tf.contrib.distributions."""
 FROM = {
-    "ops.distributions.distributions": """
-        Bernoulli Beta Categorical Dirichlet DirichletMultinomial Distribution Exponential FULLY_REPARAMETERIZED Gamma
-        Laplace Multinomial NOT_REPARAMETERIZED Normal RegisterKL ReparameterizationType StudentT Uniform
-        kl_divergence""",
-    "ops.distributions.beta": "BetaWithSoftplusConcentration",
-    "ops.distributions.exponential": "ExponentialWithSoftplusRate",
-    "ops.distributions.gamma": "GammaWithSoftplusConcentrationRate",
-    "ops.distributions.laplace": "LaplaceWithSoftplusScale",
-    "ops.distributions.normal": "NormalWithSoftplusScale",
-    "ops.distributions.student_t": "StudentTWithAbsDfSoftplusScale",
+    "ops.distributions.bernoulli": "Bernoulli",
+    "ops.distributions.categorical": "Categorical",
+    "ops.distributions.dirichlet": "Dirichlet",
+    "ops.distributions.dirichlet_multinomial": "DirichletMultinomial",
+    "ops.distributions.distribution": "Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED ReparameterizationType",
+    "ops.distributions.multinomial": "Multinomial",
+    "ops.distributions.kullback_leibler": "RegisterKL kl_divergence",
+    "ops.distributions.uniform": "Uniform",
+    "ops.distributions.beta": "BetaWithSoftplusConcentration Beta",
+    "ops.distributions.exponential": "ExponentialWithSoftplusRate Exponential",
+    "ops.distributions.gamma": "GammaWithSoftplusConcentrationRate Gamma",
+    "ops.distributions.laplace": "LaplaceWithSoftplusScale Laplace",
+    "ops.distributions.normal": "NormalWithSoftplusScale Normal",
+    "ops.distributions.student_t": "StudentTWithAbsDfSoftplusScale StudentT",
     "contrib.distributions.inverse_gamma": "InverseGamma InverseGammaWithSoftplusConcentrationRate",
     "contrib.distributions.mixture": "Autoregressive BatchReshape Mixture QuantizedDistribution",
     "contrib.distributions.scalar": """

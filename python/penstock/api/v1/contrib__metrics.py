@@ -12,7 +12,7 @@ FROM = {
         streaming_specificity_at_sensitivity streaming_true_negatives streaming_true_negatives_at_thresholds
         streaming_true_positives streaming_true_positives_at_thresholds""",
     "ops.metrics.confusion_matrix": "confusion_matrix=confusion_matrix_v1",
-    "ops.metrics.metrics": """
+    "ops.metrics.metrics_means": """
         streaming_mean=mean streaming_mean_tensor=mean_tensor streaming_percentage_less=percentage_below""",
     "ops.sparse.sets_impl": "set_difference set_intersection set_size set_union",
 }

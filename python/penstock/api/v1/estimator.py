@@ -9,7 +9,7 @@ FROM = {
     "estimator.estimator": "Estimator VocabInfo WarmStartSettings",
     "estimator.exporter": "BestExporter Exporter FinalExporter LatestExporter",
     "estimator.extenders": "add_metrics",
-    "estimator.mode_keys": "ModeKeys",
+    "saved_model.model_utils.mode_keys": "ModeKeys=EstimatorModeKeys",
     "estimator.model_fn": "EstimatorSpec",
     "estimator.run_config": "RunConfig",
     "estimator.training": "EvalSpec TrainSpec train_and_evaluate",

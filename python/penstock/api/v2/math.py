@@ -20,6 +20,6 @@ FROM = {
     "core_ops.math_ranges": "sobol_sample",
     "ops.nn.nn_version_two": "approx_max_k approx_min_k",
     "ops.nn.nn_impl": "l2_normalize zero_fraction",
-    "ops.nn.nn_ops": "in_top_k=in_top_k_v2 log_softmax=log_softmax_v2 softmax=softmax_v2 top_k",
+    "ops.nn.nn_activation": "in_top_k=in_top_k_v2 log_softmax=log_softmax_v2 softmax=softmax_v2 top_k",
     "core_ops.special_math_ops": "bessel_i0 bessel_i1 erfcinv lbeta",
 }

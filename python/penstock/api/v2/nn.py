@@ -28,16 +28,21 @@ FROM = {
     "layers.rnn.rnn_cell_wrappers": """
         RNNCellDeviceWrapper=DeviceWrapper RNNCellDropoutWrapper=DropoutWrapper
         RNNCellResidualWrapper=ResidualWrapper""",
-    "ops.nn.nn_ops": """
+    "ops.nn.nn_conv": """
         depthwise_conv2d_backprop_filter=depthwise_conv2d_native_backprop_filter
-        depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input
-        atrous_conv2d atrous_conv2d_transpose avg_pool=avg_pool_v2 avg_pool1d avg_pool2d avg_pool3d bias_add
-        conv1d=conv1d_v2 conv1d_transpose conv2d=conv2d_v2 conv2d_transpose=conv2d_transpose_v2 conv3d=conv3d_v2
-        conv3d_transpose=conv3d_transpose_v2 conv_transpose convolution=convolution_v2 crelu=crelu_v2
-        dilation2d=dilation2d_v2 dropout=dropout_v2 erosion2d=erosion2d_v2 fractional_avg_pool=fractional_avg_pool_v2
-        fractional_max_pool=fractional_max_pool_v2 in_top_k=in_top_k_v2 leaky_relu log_softmax=log_softmax_v2
-        max_pool=max_pool_v2 max_pool1d max_pool2d max_pool3d max_pool_with_argmax=max_pool_with_argmax_v2 pool=pool_v2
-        relu6 softmax=softmax_v2 softmax_cross_entropy_with_logits=softmax_cross_entropy_with_logits_v2
-        sparse_softmax_cross_entropy_with_logits=sparse_softmax_cross_entropy_with_logits_v2 top_k
-        with_space_to_batch""",
+        depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input atrous_conv2d
+        atrous_conv2d_transpose conv1d=conv1d_v2 conv1d_transpose conv2d=conv2d_v2
+        conv2d_transpose=conv2d_transpose_v2 conv3d=conv3d_v2 conv3d_transpose=conv3d_transpose_v2
+        conv_transpose convolution=convolution_v2 with_space_to_batch""",
+    "ops.nn.nn_pool": """
+        avg_pool=avg_pool_v2 avg_pool1d avg_pool2d avg_pool3d dilation2d=dilation2d_v2 erosion2d=erosion2d_v2
+        fractional_avg_pool=fractional_avg_pool_v2 fractional_max_pool=fractional_max_pool_v2
+        max_pool=max_pool_v2 max_pool1d max_pool2d max_pool3d max_pool_with_argmax=max_pool_with_argmax_v2
+        pool=pool_v2""",
+    "ops.nn.nn_activation": """
+        bias_add crelu=crelu_v2 dropout=dropout_v2 in_top_k=in_top_k_v2 leaky_relu log_softmax=log_softmax_v2
+        relu6 softmax=softmax_v2 top_k""",
+    "ops.nn.nn_loss": """
+        softmax_cross_entropy_with_logits=softmax_cross_entropy_with_logits_v2
+        sparse_softmax_cross_entropy_with_logits=sparse_softmax_cross_entropy_with_logits_v2""",
 }

@@ -3,7 +3,7 @@ from penstock._src.contrib.rnn.block import LSTMBlockCell
 from penstock._src.core_ops import array_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.layers.rnn import rnn_cell_impl
 
 CUDNN_RNN_UNIDIRECTION, CUDNN_RNN_BIDIRECTION = "unidirectional", "bidirectional"
@@ -45,11 +45,12 @@ class CudnnCompatibleGRUCell(rnn_cell_impl.GRUCell):
         return self.add_variable(name + "/kernel", shape=[rows, columns], initializer=self._kernel_initializer)
 
     def call(self, inputs, state):
-        gates = nn_ops.bias_add(math_ops.matmul(array_ops.concat([inputs, state], 1), self._gate_kernel),
-                                self._gate_bias)
+        gates = nn_activation.bias_add(math_ops.matmul(array_ops.concat([inputs, state], 1), self._gate_kernel),
+                                       self._gate_bias)
         r, u = array_ops.split(value=math_ops.sigmoid(gates), num_or_size_splits=2, axis=1)
-        candidate = nn_ops.bias_add(math_ops.matmul(inputs, self._candidate_input_kernel), self._candidate_input_bias)
-        candidate += r * nn_ops.bias_add(math_ops.matmul(state, self._candidate_hidden_kernel),
-                                         self._candidate_hidden_bias)
+        candidate = nn_activation.bias_add(math_ops.matmul(inputs, self._candidate_input_kernel),
+                                           self._candidate_input_bias)
+        candidate += r * nn_activation.bias_add(math_ops.matmul(state, self._candidate_hidden_kernel),
+                                                self._candidate_hidden_bias)
         new_h = (1 - u) * self._activation(candidate) + u * state
         return new_h, new_h

@@ -4,7 +4,7 @@ import numpy as np
 from penstock._src.graph import dtypes, gen, ops, tensor_util
 from penstock._src.core_ops import array_ops, math_ops
 from penstock._src.control_flow import check_ops, control_flow_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.distributions import categorical, distribution as distribution_lib, util
 
 __all__ = ["Autoregressive", "BatchReshape", "Mixture", "QuantizedDistribution"]
@@ -86,7 +86,7 @@ class Mixture(distribution_lib.Distribution):
     def _event_shape(self):
         return self._static_event
 
-    def _weights(self, function=nn_ops.softmax):
+    def _weights(self, function=nn_activation.softmax):
         return array_ops.unstack(function(self.cat.logits), num=self.num_components, axis=-1)
 
     def _event_weights(self):
@@ -108,7 +108,7 @@ class Mixture(distribution_lib.Distribution):
 
     def _log_of_sum(self, logs):
         with ops.control_dependencies(self._checks):
-            weights = self._weights(nn_ops.log_softmax)
+            weights = self._weights(nn_activation.log_softmax)
             return math_ops.reduce_logsumexp(array_ops.stack([w + log for w, log in zip(weights, logs)]), axis=0)
 
     def _log_prob(self, x):

@@ -6,7 +6,7 @@ import numpy as np
 from penstock._src.graph import constant_op, dtypes, gen, ops
 from penstock._src.core_ops import array_ops, math_ops
 from penstock._src.control_flow import check_ops
-from penstock._src.ops.nn import nn
+from penstock._src.ops.nn import nn_loss
 from penstock._src.ops.random import random_ops
 from penstock._src.ops.distributions import distribution, gamma, util
 
@@ -93,7 +93,7 @@ class Geometric(distribution.LogitsOrProbs, distribution.ScalarDistribution):
         return gen.xlogy(count, 1. - self.probs) + gen.log(self.probs)
 
     def _entropy(self):
-        return nn.sigmoid_cross_entropy_with_logits(labels=self.probs, logits=self.logits) / self.probs
+        return nn_loss.sigmoid_cross_entropy_with_logits(labels=self.probs, logits=self.logits) / self.probs
 
     def _mean(self):
         return gen.exp(-self.logits)

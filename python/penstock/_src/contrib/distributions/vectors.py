@@ -5,7 +5,7 @@ import numpy as np
 
 from penstock._src.graph import dtypes, gen, ops
 from penstock._src.core_ops import array_ops, math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.random import random_ops
 from penstock._src.contrib.distributions import scalar
 from penstock._src.ops.distributions import categorical, distribution, kullback_leibler, util
@@ -48,7 +48,8 @@ class OneHotCategorical(distribution.LogitsOrProbs, _Vectors):
         return array_ops.one_hot(self._classes._sample_n(n, seed), self.event_shape_tensor()[0], dtype=self.dtype)
 
     def _log_prob(self, x):
-        return math_ops.reduce_sum(math_ops.cast(x, self.logits.dtype) * nn_ops.log_softmax(self.logits), axis=-1)
+        log_probs = nn_activation.log_softmax(self.logits)
+        return math_ops.reduce_sum(math_ops.cast(x, self.logits.dtype) * log_probs, axis=-1)
 
     def _entropy(self):
         return self._classes.entropy()
@@ -71,7 +72,8 @@ class OneHotCategorical(distribution.LogitsOrProbs, _Vectors):
 @kullback_leibler.RegisterKL(OneHotCategorical, OneHotCategorical)
 def _kl_one_hot(a, b, name=None):
     with ops.name_scope(name, "kl_one_hot_categorical", values=[a.logits, b.logits]):
-        return math_ops.reduce_sum(a.probs * (nn_ops.log_softmax(a.logits) - nn_ops.log_softmax(b.logits)), axis=-1)
+        difference = nn_activation.log_softmax(a.logits) - nn_activation.log_softmax(b.logits)
+        return math_ops.reduce_sum(a.probs * difference, axis=-1)
 
 
 class ExpRelaxedOneHotCategorical(distribution.LogitsOrProbs, _Vectors):
@@ -98,7 +100,7 @@ class ExpRelaxedOneHotCategorical(distribution.LogitsOrProbs, _Vectors):
         uniform = random_ops.random_uniform(shape, minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.,
                                             dtype=self.dtype, seed=seed)
         gumbel = -gen.log(-gen.log(uniform))
-        return nn_ops.log_softmax((gumbel + self.logits) / self.temperature[..., None])
+        return nn_activation.log_softmax((gumbel + self.logits) / self.temperature[..., None])
 
     def _log_prob(self, x):
         k = math_ops.cast(self.event_shape_tensor()[0], self.dtype)
@@ -384,7 +386,7 @@ class MixtureSameFamily(distribution.Distribution):
 
     def _log_prob(self, x):
         each = self._components.log_prob(array_ops.expand_dims(x, -1 - self._event_rank))
-        return math_ops.reduce_logsumexp(each + nn_ops.log_softmax(self._mixture.logits), axis=-1)
+        return math_ops.reduce_logsumexp(each + nn_activation.log_softmax(self._mixture.logits), axis=-1)
 
     def _cdf(self, x):
         each = self._components.cdf(array_ops.expand_dims(x, -1 - self._event_rank))

@@ -22,7 +22,7 @@ from penstock._src.core_ops import array_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
 from penstock._src.ops.nn import nn_impl
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.state import variable_scope
 
 DATA_FORMAT_NCHW = utils.DATA_FORMAT_NCHW
@@ -230,7 +230,7 @@ def _depthwise(inputs, kernel_size, depth_multiplier, stride, padding, data_form
             "biases", shape=[depth_multiplier * channels], dtype=dtype, initializer=biases_initializer,
             regularizer=biases_regularizer, trainable=trainable,
             collections=utils.get_variable_collections(variables_collections, "biases"))
-        outputs = nn_ops.bias_add(outputs, biases, data_format=data_format)
+        outputs = nn_activation.bias_add(outputs, biases, data_format=data_format)
     return outputs
 
 
@@ -256,7 +256,7 @@ def convolution2d_in_plane(inputs, kernel_size, stride=1, padding="SAME", activa
                 "biases", shape=[channels], dtype=dtype, initializer=biases_initializer,
                 regularizer=biases_regularizer, trainable=trainable,
                 collections=utils.get_variable_collections(variables_collections, "biases"))
-            outputs = nn_ops.bias_add(outputs, biases)
+            outputs = nn_activation.bias_add(outputs, biases)
         outputs = _normalized_and_activated(outputs, normalizer_fn, normalizer_params, activation_fn)
         return utils.collect_named_outputs(outputs_collections, sc.name, outputs)
 
@@ -304,7 +304,7 @@ def bias_add(inputs, activation_fn=None, initializer=init_ops.zeros_initializer(
             "biases", shape=[features], dtype=inputs.dtype.base_dtype, initializer=initializer,
             regularizer=regularizer, trainable=trainable,
             collections=utils.get_variable_collections(variables_collections, "biases"))
-        outputs = nn_ops.bias_add(inputs, biases, data_format=data_format)
+        outputs = nn_activation.bias_add(inputs, biases, data_format=data_format)
         outputs = outputs if activation_fn is None else activation_fn(outputs)
         return utils.collect_named_outputs(outputs_collections, sc.name, outputs)
 
@@ -361,7 +361,7 @@ def softmax(logits, scope=None):
     """The softmax over the last dimension."""
     with variable_scope.variable_scope(scope, "softmax", [logits]):
         flat = array_ops.reshape(logits, [-1, utils.last_dimension(logits.get_shape(), min_rank=2)])
-        predictions = array_ops.reshape(nn_ops.softmax(flat), array_ops.shape(logits))
+        predictions = array_ops.reshape(nn_activation.softmax(flat), array_ops.shape(logits))
         predictions.set_shape(logits.get_shape())
         return predictions
 
@@ -399,5 +399,5 @@ def stack(inputs, layer, stack_args, **kwargs):
 
 elu = functools.partial(fully_connected, activation_fn=gen.elu)
 relu = functools.partial(fully_connected, activation_fn=gen.relu)
-relu6 = functools.partial(fully_connected, activation_fn=nn_ops.relu6)
+relu6 = functools.partial(fully_connected, activation_fn=nn_activation.relu6)
 linear = functools.partial(fully_connected, activation_fn=None)

@@ -7,7 +7,7 @@ from penstock._src.graph import ops
 from penstock._src.graph import tensor_shape
 from penstock._src.core_ops import array_ops
 from penstock._src.ops.state import init_ops
-from penstock._src.ops.nn import nn
+from penstock._src.ops.nn import nn_impl
 from penstock._src.ops.state import variable_scope as vs
 
 __all__ = ["group_norm", "instance_norm"]
@@ -50,8 +50,8 @@ def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=N
         beta, gamma = _parameters(inputs, shape, center, scale, param_initializers, variables_collections, trainable,
                                   broadcast)
         axes = [axis for axis in range(1, rank) if axis != channels_axis]
-        mean, variance = nn.moments(inputs, axes, keep_dims=True)
-        outputs = nn.batch_normalization(inputs, mean, variance, beta, gamma, epsilon, name="instancenorm")
+        mean, variance = nn_impl.moments(inputs, axes, keep_dims=True)
+        outputs = nn_impl.batch_normalization(inputs, mean, variance, beta, gamma, epsilon, name="instancenorm")
         outputs = outputs if activation_fn is None else activation_fn(outputs)
         return utils.collect_named_outputs(outputs_collections, sc.name, outputs)
 
@@ -97,10 +97,10 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
         beta, gamma = _parameters(inputs, [channels], center, scale, param_initializers, variables_collections,
                                   trainable, broadcast)
         if mean_close_to_zero:
-            counts, sums, squares, _ = nn.sufficient_statistics(inputs, axes, keep_dims=True)
-            mean, variance = nn.normalize_moments(counts, sums, squares, shift=None)
+            counts, sums, squares, _ = nn_impl.sufficient_statistics(inputs, axes, keep_dims=True)
+            mean, variance = nn_impl.normalize_moments(counts, sums, squares, shift=None)
         else:
-            mean, variance = nn.moments(inputs, axes, keep_dims=True)
+            mean, variance = nn_impl.moments(inputs, axes, keep_dims=True)
         gain = gen.rsqrt(variance + epsilon)
         offset = -mean * gain
         if gamma is not None:

@@ -11,7 +11,7 @@ from penstock._src.graph import sparse_tensor
 from penstock._src.core_ops import array_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.state import variable_scope
 
 
@@ -84,7 +84,7 @@ def spatial_softmax(features, temperature=None, name=None, variables_collections
                                                    trainable=trainable)
             if data_format == utils.DATA_FORMAT_NHWC:
                 features = array_ops.transpose(features, [0, 3, 1, 2])
-            attention = nn_ops.softmax(array_ops.reshape(features, [-1, height * width]) / temperature)
+            attention = nn_activation.softmax(array_ops.reshape(features, [-1, height * width]) / temperature)
             expected = [math_ops.reduce_sum(place * attention, [1], keepdims=True) for place in (rows, columns)]
             keypoints = array_ops.reshape(array_ops.concat(expected, 1), [-1, channels * 2])
             keypoints.set_shape([None, channels * 2])

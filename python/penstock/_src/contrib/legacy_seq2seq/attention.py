@@ -11,7 +11,7 @@ from penstock._src.graph import tensor_shape
 from penstock._src.core_ops import array_ops
 from penstock._src.ops.nn import embedding_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation, nn_conv
 from penstock._src.layers.rnn import rnn
 from penstock._src.ops.state import variable_scope as vs
 from penstock._src.base import nest
@@ -43,7 +43,7 @@ def attention_decoder(decoder_inputs, initial_state, attention_states, cell, out
         features, v = [], []
         for head in range(num_heads):
             k = vs.get_variable("AttnW_%d" % head, [1, 1, depth, depth], dtype=dtype)
-            features.append(nn_ops.conv2d(hidden, k, [1, 1, 1, 1], "SAME"))
+            features.append(nn_conv.conv2d(hidden, k, [1, 1, 1, 1], "SAME"))
             v.append(vs.get_variable("AttnV_%d" % head, [depth], dtype=dtype))
 
         def attention(query):
@@ -55,7 +55,7 @@ def attention_decoder(decoder_inputs, initial_state, attention_states, cell, out
                     y = array_ops.reshape(Linear(query, depth, True)(query), [-1, 1, 1, depth])
                     score = math_ops.reduce_sum(
                         v[head] * math_ops.tanh(features[head] + math_ops.cast(y, dtype)), [2, 3])
-                    weights = math_ops.cast(nn_ops.softmax(math_ops.cast(score, dtype=dtypes.float32)), dtype)
+                    weights = math_ops.cast(nn_activation.softmax(math_ops.cast(score, dtype=dtypes.float32)), dtype)
                     read = math_ops.reduce_sum(array_ops.reshape(weights, [-1, length, 1, 1]) * hidden, [1, 2])
                     reads.append(array_ops.reshape(read, [-1, depth]))
             return reads

@@ -4,7 +4,7 @@ from penstock._src.graph import ops
 from penstock._src.control_flow import cond
 from penstock._src.ops.nn import embedding_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.state import variable_scope as vs
 from penstock._src.base import nest
 
@@ -13,7 +13,7 @@ def feed_previous_function(embedding, output_projection=None, update_embedding=T
     """A loop function: the embedding of the symbol that the output before makes likeliest."""
     def loop_function(prev, _):
         if output_projection is not None:
-            prev = nn_ops.xw_plus_b(prev, output_projection[0], output_projection[1])
+            prev = nn_activation.xw_plus_b(prev, output_projection[0], output_projection[1])
         embedded = embedding_ops.embedding_lookup(embedding, math_ops.argmax(prev, 1))
         return embedded if update_embedding else gen.stop_gradient(embedded)
 

@@ -2,7 +2,7 @@
 from penstock._src.graph import ops
 from penstock._src.core_ops import array_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_loss
 from penstock._src.ops.state import variable_scope as vs
 
 
@@ -20,8 +20,8 @@ def sequence_loss_by_example(logits, targets, weights, average_across_timesteps=
         losses = []
         for logit, target, weight in zip(logits, targets, weights):
             if softmax_loss_function is None:
-                loss = nn_ops.sparse_softmax_cross_entropy_with_logits(labels=array_ops.reshape(target, [-1]),
-                                                                       logits=logit)
+                loss = nn_loss.sparse_softmax_cross_entropy_with_logits(labels=array_ops.reshape(target, [-1]),
+                                                                        logits=logit)
             else:
                 loss = softmax_loss_function(labels=target, logits=logit)
             losses.append(loss * weight)

@@ -7,7 +7,7 @@ from penstock._src.graph import gen
 from penstock._src.graph import ops
 from penstock._src.core_ops import array_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn
+from penstock._src.ops.nn import nn_loss
 from penstock._src.ops.metrics import util
 from penstock._src.ops.metrics.util import get_losses, get_regularization_losses, get_total_loss  # noqa: F401
 from penstock._src.base.deprecation import deprecated_argument_lookup
@@ -88,7 +88,7 @@ def sigmoid_cross_entropy(logits, multi_class_labels, weights=1.0, label_smoothi
         labels = math_ops.cast(multi_class_labels, logits.dtype)
         if label_smoothing > 0:
             labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
-        losses = nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
+        losses = nn_loss.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope=scope)
 
 
@@ -102,7 +102,7 @@ def softmax_cross_entropy(logits, onehot_labels, weights=1.0, label_smoothing=0,
             num_classes = math_ops.cast(array_ops.shape(labels)[1], logits.dtype)
             positive, negative = 1.0 - label_smoothing, label_smoothing / num_classes
             labels = labels * positive + negative
-        losses = nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
+        losses = nn_loss.softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope=scope)
 
 
@@ -110,7 +110,7 @@ def sparse_softmax_cross_entropy(logits, labels, weights=1.0, scope=None):
     """The weighted mean cross entropy of exclusive classes, given as numbers: [batch_size] or [batch_size, 1]."""
     with ops.name_scope(scope, "sparse_softmax_cross_entropy_loss", [logits, labels, weights]) as scope:
         labels = array_ops.reshape(labels, shape=[array_ops.shape(labels)[0]])
-        losses = nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
+        losses = nn_loss.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope=scope)
 
 

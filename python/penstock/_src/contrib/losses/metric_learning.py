@@ -2,7 +2,7 @@
 from penstock._src.graph import dtypes, gen, ops, sparse_tensor
 from penstock._src.core_ops import array_ops, math_ops
 from penstock._src.ops.lookup import logging_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_loss
 from penstock._src.ops.sparse import sparse_ops
 
 __all__ = ["contrastive_loss", "lifted_struct_loss", "npairs_loss", "npairs_loss_multilabel", "triplet_semihard_loss"]
@@ -115,7 +115,7 @@ def _npairs(together, embeddings_anchor, embeddings_positive, reg_lambda, print_
     similarity = math_ops.matmul(embeddings_anchor, embeddings_positive, transpose_b=True)
     together = math_ops.cast(together, dtypes.float32)
     together /= math_ops.reduce_sum(together, 1, keepdims=True)
-    entropy = math_ops.reduce_mean(nn_ops.softmax_cross_entropy_with_logits(logits=similarity, labels=together),
+    entropy = math_ops.reduce_mean(nn_loss.softmax_cross_entropy_with_logits(logits=similarity, labels=together),
                                    name="xentropy")
     if print_losses:
         entropy = logging_ops.Print(entropy, ["cross entropy:", entropy, "l2loss:", l2loss])

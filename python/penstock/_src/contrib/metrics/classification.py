@@ -2,9 +2,9 @@
 from penstock._src.graph import dtypes
 from penstock._src.graph import ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.metrics import metrics
+from penstock._src.ops.metrics import metrics_means
 from penstock._src.ops.metrics import metrics_base
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.state import variable_scope
 
 
@@ -30,8 +30,8 @@ def streaming_recall_at_k(predictions, labels, k, weights=None, metrics_collecti
 
     predictions: floats [batch, classes]; labels and weights: [batch].
     """
-    found = math_ops.cast(nn_ops.in_top_k(predictions, labels, k), dtypes.float32)
-    return metrics.mean(found, weights, metrics_collections, updates_collections, name or "recall_at_%d" % k)
+    found = math_ops.cast(nn_activation.in_top_k(predictions, labels, k), dtypes.float32)
+    return metrics_means.mean(found, weights, metrics_collections, updates_collections, name or "recall_at_%d" % k)
 
 
 def f1_score(labels, predictions, weights=None, num_thresholds=200, metrics_collections=None,

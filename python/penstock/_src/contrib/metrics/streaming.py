@@ -1,16 +1,21 @@
 """tf.contrib.metrics.streaming_*: tf.metrics with the predictions before the labels."""
 import inspect
 
-from penstock._src.ops.metrics import metrics
+from penstock._src.ops.metrics import metrics_at_k, metrics_counts, metrics_means
 
-# streaming_NAME is tf.metrics' function of that name, or of the one behind "=".
-_SWAPPED = """
-    accuracy auc false_negatives false_negatives_at_thresholds false_positives false_positives_at_thresholds
-    mean_absolute_error mean_cosine_distance mean_iou mean_relative_error mean_squared_error precision
-    precision_at_thresholds recall recall_at_thresholds root_mean_squared_error sensitivity_at_specificity
-    sparse_average_precision_at_k=average_precision_at_k sparse_precision_at_k=precision_at_k
-    sparse_recall_at_k=recall_at_k specificity_at_sensitivity true_negatives true_negatives_at_thresholds
-    true_positives true_positives_at_thresholds"""
+# Module -> names: streaming_NAME is its function of that name, or of the one after "=".
+_SWAPPED = {
+    metrics_at_k: """
+        sparse_average_precision_at_k=average_precision_at_k sparse_precision_at_k=precision_at_k
+        sparse_recall_at_k=recall_at_k""",
+    metrics_counts: """
+        auc false_negatives false_negatives_at_thresholds false_positives false_positives_at_thresholds precision
+        precision_at_thresholds recall recall_at_thresholds sensitivity_at_specificity specificity_at_sensitivity
+        true_negatives true_negatives_at_thresholds true_positives true_positives_at_thresholds""",
+    metrics_means: """
+        accuracy mean_absolute_error mean_cosine_distance mean_iou mean_relative_error mean_squared_error
+        root_mean_squared_error""",
+}
 
 
 def _swapped(name, function):
@@ -28,9 +33,10 @@ def _swapped(name, function):
     return streaming
 
 
-for _row in _SWAPPED.split():
-    _name, _, _other = _row.partition("=")
-    globals()["streaming_" + _name] = _swapped(_name, getattr(metrics, _other or _name))
+for _module, _names in _SWAPPED.items():
+    for _row in _names.split():
+        _name, _, _other = _row.partition("=")
+        globals()["streaming_" + _name] = _swapped(_name, getattr(_module, _other or _name))
 
 
 def aggregate_metrics(*value_update_tuples):

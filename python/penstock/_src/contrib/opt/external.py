@@ -5,7 +5,7 @@ import numpy as np
 
 from penstock._src.graph import ops
 from penstock._src.core_ops import array_ops
-from penstock._src.gradient import gradients
+from penstock._src.gradient import gradients_impl
 from penstock._src.ops.state import variables
 from penstock._src.base import tf_logging as logging
 
@@ -44,7 +44,7 @@ class ExternalOptimizerInterface:
         return packed
 
     def _gradients(self, tensor):
-        found = gradients.gradients(tensor, self._vars)
+        found = gradients_impl.gradients(tensor, self._vars)
         return [array_ops.zeros_like(var) if grad is None else grad for var, grad in zip(self._vars, found)]
 
     def minimize(self, session=None, feed_dict=None, fetches=None, step_callback=None, loss_callback=None,

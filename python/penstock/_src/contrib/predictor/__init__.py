@@ -1,6 +1,6 @@
 """tf.contrib.predictor: a model as a function from a dict of arrays to a dict of arrays."""
 from penstock._src.session import session as client
-from penstock._src.estimator import mode_keys
+from penstock._src.saved_model.model_utils import mode_keys
 from penstock._src.graph import ops
 from penstock._src.base import tf_logging as logging
 from penstock._src.saved_model import loader_impl
@@ -103,7 +103,7 @@ def from_estimator(estimator, serving_input_receiver_fn, output_key=None, graph=
     graph = graph or ops.Graph()
     with graph.as_default():
         receiver = serving_input_receiver_fn()
-        spec = estimator.model_fn(receiver.features, None, mode_keys.ModeKeys.PREDICT, estimator.config)
+        spec = estimator.model_fn(receiver.features, None, mode_keys.EstimatorModeKeys.PREDICT, estimator.config)
         output = (spec.export_outputs or {}).get(output_key)
         if output is None:
             raise KeyError("output_key must be one of {}; got {}".format(list(spec.export_outputs or ()), output_key))

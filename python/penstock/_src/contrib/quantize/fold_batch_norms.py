@@ -14,7 +14,7 @@ from penstock._src.graph import ops
 from penstock._src.core_ops import array_ops
 from penstock._src.core_ops import math_ops
 from penstock._src.ops.nn import nn_impl
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_conv
 from penstock._src.base import tf_logging
 from penstock.proto import attr_value_pb2
 
@@ -75,9 +75,9 @@ def _layer_with(norm, weights):
 def clone_layer(layer, inputs, weights, name):
     """A convolution or matrix product like another one. ValueError for any other operation."""
     if layer.type == "Conv2D":
-        return nn_ops.conv2d(inputs, weights, strides=layer.get_attr("strides"), padding=layer.get_attr("padding"),
-                             use_cudnn_on_gpu=layer.get_attr("use_cudnn_on_gpu"),
-                             data_format=layer.get_attr("data_format").decode(), name=name)
+        return nn_conv.conv2d(inputs, weights, strides=layer.get_attr("strides"), padding=layer.get_attr("padding"),
+                              use_cudnn_on_gpu=layer.get_attr("use_cudnn_on_gpu"),
+                              data_format=layer.get_attr("data_format").decode(), name=name)
     if layer.type == "MatMul":
         return math_ops.matmul(inputs, weights, transpose_a=layer.get_attr("transpose_a"),
                                transpose_b=layer.get_attr("transpose_b"), name=name)

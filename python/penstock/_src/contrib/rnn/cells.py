@@ -6,7 +6,7 @@ from penstock._src.graph import tensor_shape
 from penstock._src.core_ops import array_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation, nn_conv
 from penstock._src.ops.state import variable_scope as vs
 from penstock._src.layers.rnn.rnn_cell_impl import LSTMStateTuple, LayerRNNCell, RNNCell
 
@@ -52,7 +52,7 @@ class NASCell(LayerRNNCell):
         c, m = state
         of_state, of_inputs = math_ops.matmul(m, self.recurrent_kernel), math_ops.matmul(inputs, self.kernel)
         if self._use_bias:
-            of_state = nn_ops.bias_add(of_state, self.bias)
+            of_state = nn_activation.bias_add(of_state, self.bias)
         a, b = (array_ops.split(axis=1, num_or_size_splits=8, value=x) for x in (of_inputs, of_state))
         first = [sigmoid(a[0] + b[0]), gen.relu(a[1] + b[1]), sigmoid(a[2] + b[2]), gen.relu(a[3] * b[3]),
                  tanh(a[4] + b[4]), sigmoid(a[5] + b[5]), tanh(a[6] + b[6]), sigmoid(a[7] + b[7])]
@@ -160,12 +160,12 @@ class LayerNormBasicLSTMCell(RNNCell):
         width = 4 * self._num_units
         gates = math_ops.matmul(both, vs.get_variable("kernel", [both.shape[-1], width], dtype=both.dtype))
         if not self._layer_norm:
-            gates = nn_ops.bias_add(gates, vs.get_variable("bias", [width], dtype=both.dtype))
+            gates = nn_activation.bias_add(gates, vs.get_variable("bias", [width], dtype=both.dtype))
         i, j, f, o = (self._normalised(part, scope) for part, scope in zip(
             array_ops.split(value=gates, num_or_size_splits=4, axis=1), ("input", "transform", "forget", "output")))
         candidate = self._activation(j)
         if not isinstance(self._keep_prob, float) or self._keep_prob < 1:
-            candidate = nn_ops.dropout(candidate, self._keep_prob, seed=self._seed)
+            candidate = nn_activation.dropout(candidate, self._keep_prob, seed=self._seed)
         new_c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * candidate
         new_c = self._normalised(new_c, "state")
         new_h = self._activation(new_c) * sigmoid(o)
@@ -186,7 +186,7 @@ class SRUCell(LayerRNNCell):
     def call(self, inputs, state):
         candidate, f, r, skipped = array_ops.split(value=math_ops.matmul(inputs, self._kernel), num_or_size_splits=4,
                                                    axis=1)
-        gates = sigmoid(nn_ops.bias_add(array_ops.concat([f, r], 1), self._bias))
+        gates = sigmoid(nn_activation.bias_add(array_ops.concat([f, r], 1), self._bias))
         f, r = array_ops.split(value=gates, num_or_size_splits=2, axis=1)
         c = f * state + (1.0 - f) * candidate
         return r * self._activation(c) + (1.0 - r) * skipped, c
@@ -209,7 +209,7 @@ class IndRNNCell(LayerRNNCell):
 
     def call(self, inputs, state):
         gates = math_ops.matmul(inputs, self._kernel) + state * self._diagonal
-        output = self._activation(nn_ops.bias_add(gates, self._bias))
+        output = self._activation(nn_activation.bias_add(gates, self._bias))
         return output, output
 
 
@@ -241,7 +241,7 @@ class ConvLSTMCell(RNNCell):
         both = array_ops.concat(values, axis=self._ndims + 1)
         depth, width = both.shape.as_list()[-1], 4 * self._channels
         kernel = vs.get_variable("kernel", self._kernel_shape + [depth, width], dtype=both.dtype)
-        convolve = (nn_ops.conv1d, nn_ops.conv2d, gen.conv3d)[self._ndims - 1]
+        convolve = (nn_conv.conv1d, nn_conv.conv2d, gen.conv3d)[self._ndims - 1]
         made = convolve(both, kernel, 1 if self._ndims == 1 else [1] * (self._ndims + 2), padding="SAME")
         if self._use_bias:
             made = made + vs.get_variable("biases", [width], dtype=both.dtype,

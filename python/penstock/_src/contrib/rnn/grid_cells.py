@@ -7,7 +7,7 @@ from penstock._src.core_ops import array_ops
 from penstock._src.core_ops import clip_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.state import variable_scope as vs
 from penstock._src.layers.rnn.rnn_cell_impl import RNNCell
 
@@ -66,7 +66,7 @@ class TimeFreqLSTMCell(RNNCell):
             c, m = (array_ops.slice(state, [0, (2 * i + k) * units], [-1, units]) for k in range(2))
             joined = array_ops.concat([window, m, before], 1)
             take, new, forget, give = array_ops.split(
-                value=nn_ops.bias_add(math_ops.matmul(joined, kernel), bias), num_or_size_splits=4, axis=1)
+                value=nn_activation.bias_add(math_ops.matmul(joined, kernel), bias), num_or_size_splits=4, axis=1)
             c = _clipped(gate("F", forget + self._forget_bias, c) * c + gate("I", take, c) * tanh(new), self._cell_clip)
             before = gate("O", give, c) * tanh(c)
             outputs.append(before)
@@ -192,7 +192,7 @@ class GridLSTMCell(RNNCell):
             else:
                 c_time, m_time = (array_ops.slice(state, [0, (2 * i + k) * units], [-1, units]) for k in range(2))
             joined = array_ops.concat([window, m_time, m_freq], 1)
-            gates = [array_ops.split(value=nn_ops.bias_add(math_ops.matmul(joined, kernel), bias),
+            gates = [array_ops.split(value=nn_activation.bias_add(math_ops.matmul(joined, kernel), bias),
                                      num_or_size_splits=3 if self._coupled else 4, axis=1) for kernel, bias in weights]
             gates = (gates * 2)[:2]  # those over frequencies, those over time
             before = (c_freq, c_time)

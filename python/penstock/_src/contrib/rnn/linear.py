@@ -2,7 +2,7 @@
 from penstock._src.core_ops import array_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.state import variable_scope as vs
 
 
@@ -36,4 +36,4 @@ class Linear:
         args = args if isinstance(args, (list, tuple)) else [args]
         joined = args[0] if len(args) == 1 else array_ops.concat(args, 1)
         product = math_ops.matmul(joined, self._kernel)
-        return product if self._bias is None or not self._adds_bias else nn_ops.bias_add(product, self._bias)
+        return product if self._bias is None or not self._adds_bias else nn_activation.bias_add(product, self._bias)

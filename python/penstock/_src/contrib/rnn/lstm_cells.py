@@ -8,7 +8,7 @@ from penstock._src.core_ops import array_ops
 from penstock._src.core_ops import clip_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.random import random_ops
 from penstock._src.ops.state import variable_scope as vs
 from penstock._src.layers.rnn.rnn_cell_impl import LSTMStateTuple, LayerRNNCell, RNNCell
@@ -80,7 +80,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
         bias = vs.get_variable("B", shape=[3 * self._num_units], initializer=init_ops.zeros_initializer(), dtype=dtype)
         gates = math_ops.matmul(array_ops.concat([inputs, m], 1), kernel)
         if not self._layer_norm:
-            gates = nn_ops.bias_add(gates, bias)
+            gates = nn_activation.bias_add(gates, bias)
         j, f, o = array_ops.split(value=gates, num_or_size_splits=3, axis=1)
         if self._layer_norm:
             j, f, o = (self._norm(part, scope) for part, scope in ((j, "transform"), (f, "forget"), (o, "output")))
@@ -210,7 +210,7 @@ class GLSTMCell(ProjectedLSTMCell):
             zeros = init_ops.constant_initializer(0.0, dtype=inputs.dtype)
             biases = [vs.get_variable(f"bias_{gate}", [self._num_units], dtype=inputs.dtype, initializer=zeros)
                       for gate in "ijfo"]
-            i, j, f, o = (nn_ops.bias_add(array_ops.concat(gate, axis=1), bias)
+            i, j, f, o = (nn_activation.bias_add(array_ops.concat(gate, axis=1), bias)
                           for gate, bias in zip(zip(*parts), biases))
         c = sigmoid(f + self._forget_bias) * c + sigmoid(i) * tanh(j)
         m = sigmoid(o) * self._activation(c)
@@ -260,10 +260,10 @@ class IndyGRUCell(_IndependentCell):
 
     def call(self, inputs, state):
         gates = math_ops.matmul(inputs, self._gate_w) + gen.tile(state, [1, 2]) * self._gate_u
-        gates = sigmoid(nn_ops.bias_add(gates, self._gate_bias))
+        gates = sigmoid(nn_activation.bias_add(gates, self._gate_bias))
         r, u = array_ops.split(value=gates, num_or_size_splits=2, axis=1)
         candidate = math_ops.matmul(inputs, self._candidate_w) + r * state * self._candidate_u
-        new_h = u * state + (1 - u) * self._activation(nn_ops.bias_add(candidate, self._candidate_bias))
+        new_h = u * state + (1 - u) * self._activation(nn_activation.bias_add(candidate, self._candidate_bias))
         return new_h, new_h
 
 
@@ -289,7 +289,7 @@ class IndyLSTMCell(_IndependentCell):
     def call(self, inputs, state):
         c, h = state
         gates = math_ops.matmul(inputs, self._kernel_w) + gen.tile(h, [1, 4]) * self._kernel_u
-        i, j, f, o = array_ops.split(value=nn_ops.bias_add(gates, self._bias), num_or_size_splits=4, axis=1)
+        i, j, f, o = array_ops.split(value=nn_activation.bias_add(gates, self._bias), num_or_size_splits=4, axis=1)
         new_c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(j)
         new_h = self._activation(new_c) * sigmoid(o)
         return new_h, LSTMStateTuple(new_c, new_h)

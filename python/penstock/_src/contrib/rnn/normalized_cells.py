@@ -7,7 +7,7 @@ from penstock._src.core_ops import clip_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
 from penstock._src.ops.nn import nn_impl
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.state import variable_scope as vs
 from penstock._src.layers.rnn.rnn_cell_impl import LSTMStateTuple
 
@@ -105,5 +105,5 @@ class WeightNormLSTMCell(_NormalizedLSTMCell):
             return result
         with vs.variable_scope(vs.get_variable_scope()) as scope:
             scope.set_partitioner(None)
-            return nn_ops.bias_add(result, vs.get_variable(
+            return nn_activation.bias_add(result, vs.get_variable(
                 "bias", [output_size], dtype=args[0].dtype, initializer=init_ops.constant_initializer(0.0)))

@@ -7,7 +7,7 @@ from penstock._src.core_ops import array_ops
 from penstock._src.ops.nn import embedding_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation, nn_conv
 from penstock._src.ops.state import variable_scope as vs
 from penstock._src.layers.rnn.rnn_cell_impl import RNNCell, assert_like_rnncell
 from penstock._src.base import nest
@@ -99,7 +99,7 @@ class HighwayWrapper(_Around):
         size = value.shape.with_rank(2).as_list()[1]
         weights = vs.get_variable(f"{name}_w", [size, size])
         biases = vs.get_variable(f"{name}_b", [size], initializer=init_ops.constant_initializer(bias))
-        return math_ops.sigmoid(nn_ops.bias_add(math_ops.matmul(value, weights), biases))
+        return math_ops.sigmoid(nn_activation.bias_add(math_ops.matmul(value, weights), biases))
 
     def _mixed(self, value, output):
         value.shape.assert_is_compatible_with(output.shape)
@@ -163,9 +163,9 @@ class AttentionCellWrapper(_Around):
             kernel = vs.get_variable("attn_w", [1, 1, self._size, self._vector])
             vector = vs.get_variable("attn_v", [self._vector])
             hidden = array_ops.reshape(before, [-1, self._length, 1, self._size])
-            features = nn_ops.conv2d(hidden, kernel, [1, 1, 1, 1], "SAME")
+            features = nn_conv.conv2d(hidden, kernel, [1, 1, 1, 1], "SAME")
             self._query = self._query or Linear(query, self._vector)
             asked = array_ops.reshape(self._query(query), [-1, 1, 1, self._vector])
-            weights = nn_ops.softmax(math_ops.reduce_sum(vector * math_ops.tanh(features + asked), [2, 3]))
+            weights = nn_activation.softmax(math_ops.reduce_sum(vector * math_ops.tanh(features + asked), [2, 3]))
             weights = array_ops.reshape(weights, [-1, self._length, 1, 1])
             return array_ops.reshape(math_ops.reduce_sum(weights * hidden, [1, 2]), [-1, self._size])

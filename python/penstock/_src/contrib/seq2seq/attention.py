@@ -15,7 +15,7 @@ from penstock._src.core_ops import clip_ops
 from penstock._src.control_flow import functional_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.random import random_ops
 from penstock._src.layers.rnn import rnn_cell_impl
 from penstock._src.ops.state import variable_scope as vs
@@ -202,7 +202,7 @@ class _Bahdanau(_Mechanism):
 
 
 def _without_previous(probability_fn):
-    probability_fn = nn_ops.softmax if probability_fn is None else probability_fn
+    probability_fn = nn_activation.softmax if probability_fn is None else probability_fn
     return lambda score, _: probability_fn(score)
 
 

@@ -17,7 +17,7 @@ from penstock._src.layers import base as layers_base
 from penstock._src.core_ops import array_ops
 from penstock._src.control_flow import control_flow_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.layers.rnn import rnn_cell_impl
 from penstock._src.control_flow import tensor_array_ops
 from penstock._src.control_flow.cond import cond
@@ -315,7 +315,7 @@ class BeamSearchDecoder(decoder.Decoder):
         """One step: of all beams with all tokens, the best `beam_width`."""
         batch, width = self._batch_size, self._beam_width
         going_on = gen.logical_not(state.finished)
-        probs = _mask_probs(nn_ops.log_softmax(logits), self._end_token, state.finished)
+        probs = _mask_probs(nn_activation.log_softmax(logits), self._end_token, state.finished)
         total = array_ops.expand_dims(state.log_probs, 2) + probs
         classes = logits.shape.dims[-1].value or array_ops.shape(logits)[-1]
         # The end token does not make a sequence longer, nor does anything behind it.
@@ -329,8 +329,8 @@ class BeamSearchDecoder(decoder.Decoder):
             attention = state.accumulated_attention_probs + attention
         scores = _scores(total, lengths, self._length_penalty_weight, self._coverage_penalty_weight, state.finished,
                          attention)
-        best, indices = nn_ops.top_k(array_ops.reshape(scores, [batch, -1]),
-                                     k=ops.convert_to_tensor(width, dtype=dtypes.int32, name="beam_width"))
+        best, indices = nn_activation.top_k(array_ops.reshape(scores, [batch, -1]),
+                                            k=ops.convert_to_tensor(width, dtype=dtypes.int32, name="beam_width"))
         best.set_shape([_known(batch), width])
         indices.set_shape([_known(batch), width])
         log_probs = _gather(total, indices, batch, width * classes, [-1], name="next_beam_probs")

@@ -2,7 +2,7 @@
 from penstock._src.graph import ops
 from penstock._src.core_ops import array_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_loss
 
 
 def sequence_loss(logits, targets, weights, average_across_timesteps=True, average_across_batch=True,
@@ -24,7 +24,7 @@ def sequence_loss(logits, targets, weights, average_across_timesteps=True, avera
         flat_logits = array_ops.reshape(logits, [-1, classes])
         targets = array_ops.reshape(targets, [-1])
         if softmax_loss_function is None:
-            loss = nn_ops.sparse_softmax_cross_entropy_with_logits(labels=targets, logits=flat_logits)
+            loss = nn_loss.sparse_softmax_cross_entropy_with_logits(labels=targets, logits=flat_logits)
         else:
             loss = softmax_loss_function(labels=targets, logits=flat_logits)
         loss *= array_ops.reshape(weights, [-1])

@@ -2,7 +2,7 @@
 (Martins and Astudillo, "From Softmax to Sparsemax")."""
 from penstock._src.graph import dtypes, gen, ops
 from penstock._src.core_ops import array_ops, math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 
 __all__ = ["sparsemax", "sparsemax_loss"]
 
@@ -16,7 +16,7 @@ def sparsemax(logits, name=None):
     with ops.name_scope(name, "sparsemax", [logits]):
         logits = ops.convert_to_tensor(logits, name="logits")
         classes = array_ops.shape(logits)[1]
-        ordered, _ = nn_ops.top_k(logits, k=classes)
+        ordered, _ = nn_activation.top_k(logits, k=classes)
         sums = math_ops.cumsum(ordered, axis=1)
         counts = math_ops.range(1, math_ops.cast(classes, logits.dtype) + 1, dtype=logits.dtype)
         # How many of the greatest are positive: at first 1 + k * the k-th is greater than the sum of k, then never.

@@ -1,6 +1,6 @@
 """CrossShardOptimizer: another optimizer with gradients of all shards, of which there is one."""
 from penstock._src.graph import ops
-from penstock._src.ops.metrics import losses
+from penstock._src.ops.metrics import losses_impl
 from penstock._src.distribute.tpu import tpu_ops
 from penstock._src.training import optimizer
 
@@ -8,8 +8,8 @@ from penstock._src.training import optimizer
 class CrossShardOptimizer(optimizer.Optimizer):
     """Adds up the gradients of all shards (`reduction`: SUM or MEAN) before another optimizer applies them."""
 
-    def __init__(self, opt, reduction=losses.Reduction.MEAN, name="CrossShardOptimizer", group_assignment=None):
-        if reduction not in (losses.Reduction.SUM, losses.Reduction.MEAN):
+    def __init__(self, opt, reduction=losses_impl.Reduction.MEAN, name="CrossShardOptimizer", group_assignment=None):
+        if reduction not in (losses_impl.Reduction.SUM, losses_impl.Reduction.MEAN):
             raise ValueError("Unsupported reduction: %s." % reduction)
         super().__init__(False, name)
         self._opt = opt

@@ -9,7 +9,7 @@ from penstock._src.control_flow import check_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
 from penstock._src.ops.state import variable_scope
-from penstock._src.ops.metrics import losses
+from penstock._src.ops.metrics import losses_impl
 from penstock._src.checkpoint import training_util
 
 _LEARNING_RATE = 0.3
@@ -69,7 +69,7 @@ class BaselineClassifier(BaselineEstimator):
     """How frequent each class is."""
 
     def __init__(self, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None, optimizer="Ftrl",
-                 config=None, loss_reduction=losses.Reduction.SUM):
+                 config=None, loss_reduction=losses_impl.Reduction.SUM):
         head = head_lib._binary_logistic_or_multi_class_head(n_classes, weight_column, label_vocabulary,
                                                              loss_reduction)
         super().__init__(head, model_dir, optimizer, config, weight_column)
@@ -79,7 +79,7 @@ class BaselineRegressor(BaselineEstimator):
     """The mean of the labels."""
 
     def __init__(self, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None,
-                 loss_reduction=losses.Reduction.SUM):
+                 loss_reduction=losses_impl.Reduction.SUM):
         head = head_lib._regression_head(label_dimension=label_dimension, weight_column=weight_column,
                                          loss_reduction=loss_reduction)
         super().__init__(head, model_dir, optimizer, config, weight_column)

@@ -11,12 +11,12 @@ from penstock._src.graph import sparse_tensor
 from penstock._src.core_ops import array_ops
 from penstock._src.control_flow import check_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.metrics import metrics as metrics_lib
-from penstock._src.ops.nn import nn
+from penstock._src.ops.metrics import metrics_counts, metrics_means
+from penstock._src.ops.nn import nn_loss
 from penstock._src.ops.sparse import sparse_ops
-from penstock._src.ops.metrics import losses
+from penstock._src.ops.metrics import losses_impl
 
-_MEAN = losses.Reduction.SUM_OVER_BATCH_SIZE
+_MEAN = losses_impl.Reduction.SUM_OVER_BATCH_SIZE
 
 
 def multi_class_head(n_classes, weight_column=None, label_vocabulary=None, loss_reduction=_MEAN, loss_fn=None,
@@ -48,7 +48,7 @@ def poisson_regression_head(weight_column=None, label_dimension=1, loss_reductio
     """Counts."""
 
     def _poisson_loss(labels, logits):
-        return nn.log_poisson_loss(targets=labels, log_input=logits, compute_full_loss=compute_full_loss)
+        return nn_loss.log_poisson_loss(targets=labels, log_input=logits, compute_full_loss=compute_full_loss)
 
     return head_lib._regression_head(
         weight_column=weight_column, label_dimension=label_dimension, loss_reduction=loss_reduction,
@@ -60,7 +60,7 @@ def logistic_regression_head(weight_column=None, loss_reduction=_MEAN, name=None
 
     def _logistic_loss(labels, logits):
         labels = head_util.assert_range(labels, n_classes=2, message="Labels must be in range [0, 1]")
-        return nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+        return nn_loss.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
     return head_lib._regression_head(
         weight_column=weight_column, label_dimension=1, loss_reduction=loss_reduction, loss_fn=_logistic_loss,
@@ -149,8 +149,8 @@ class _MultiLabelHead(head_lib._Head):
         if self._loss_fn:
             loss = head_util.call_loss_fn(loss_fn=self._loss_fn, labels=labels, logits=logits, features=features)
         else:
-            loss = losses.sigmoid_cross_entropy(multi_class_labels=labels, logits=logits,
-                                                reduction=losses.Reduction.NONE)
+            loss = losses_impl.sigmoid_cross_entropy(multi_class_labels=labels, logits=logits,
+                                                     reduction=losses_impl.Reduction.NONE)
             loss = math_ops.reduce_mean(loss, axis=-1, keepdims=True)
         return self._reduced(loss, features, logits, labels)
 
@@ -172,11 +172,11 @@ class _MultiLabelHead(head_lib._Head):
         with ops.name_scope(None, "metrics", [labels, probabilities, weights, loss.unreduced_loss,
                                               regularization_loss]):
             metrics = {}
-            self._add_metric(metrics, keys.LOSS_MEAN, metrics_lib.mean(
+            self._add_metric(metrics, keys.LOSS_MEAN, metrics_means.mean(
                 values=loss.unreduced_loss, weights=weights, name=keys.LOSS_MEAN))
             for key, curve in ((keys.AUC, "ROC"), (keys.AUC_PR, "PR")):
-                self._add_metric(metrics, key, metrics_lib.auc(labels=labels, predictions=probabilities,
-                                                               weights=weights, curve=curve, name=key))
+                self._add_metric(metrics, key, metrics_counts.auc(labels=labels, predictions=probabilities,
+                                                                  weights=weights, curve=curve, name=key))
             self._add_regularization_metric(metrics, regularization_loss)
             self._add_threshold_metrics(metrics, labels, probabilities, weights)
             for class_id in self._classes_for_class_based_metrics:

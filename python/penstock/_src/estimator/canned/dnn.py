@@ -3,7 +3,7 @@ from penstock._src.estimator import estimator
 from penstock._src.estimator.canned import head as head_lib
 from penstock._src.estimator.canned import optimizers
 from penstock._src.estimator.canned.linear import require_dict
-from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.saved_model.model_utils.mode_keys import EstimatorModeKeys as ModeKeys
 from penstock._src.feature_column import dense_features
 from penstock._src.feature_column import feature_column
 from penstock._src.feature_column import feature_column_v2
@@ -13,10 +13,10 @@ from penstock._src.graph import ops
 from penstock._src.layers import core as core_layers
 from penstock._src.layers import normalization
 from penstock._src.ops.state import init_ops
-from penstock._src.ops.nn import nn
+from penstock._src.ops.nn import nn_impl
 from penstock._src.ops.state import partitioned_variables
 from penstock._src.ops.state import variable_scope
-from penstock._src.ops.metrics import losses
+from penstock._src.ops.metrics import losses_impl
 from penstock._src.summary import summary
 
 _LEARNING_RATE = 0.05
@@ -24,7 +24,7 @@ _LEARNING_RATE = 0.05
 
 def add_layer_summary(value, tag):
     """How many of a layer's values are zero, and which it has."""
-    summary.scalar("%s/fraction_of_zero_values" % tag, nn.zero_fraction(value))
+    summary.scalar("%s/fraction_of_zero_values" % tag, nn_impl.zero_fraction(value))
     summary.histogram("%s/activation" % tag, value)
 
 
@@ -152,8 +152,8 @@ class DNNClassifier(DNNEstimator):
 
     def __init__(self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column=None,
                  label_vocabulary=None, optimizer="Adagrad", activation_fn=gen.relu, dropout=None,
-                 input_layer_partitioner=None, config=None, warm_start_from=None, loss_reduction=losses.Reduction.SUM,
-                 batch_norm=False):
+                 input_layer_partitioner=None, config=None, warm_start_from=None,
+                 loss_reduction=losses_impl.Reduction.SUM, batch_norm=False):
         head = head_lib._binary_logistic_or_multi_class_head(n_classes, weight_column, label_vocabulary,
                                                              loss_reduction)
         super().__init__(head, hidden_units, feature_columns, model_dir=model_dir, optimizer=optimizer,
@@ -167,7 +167,7 @@ class DNNRegressor(DNNEstimator):
 
     def __init__(self, hidden_units, feature_columns, model_dir=None, label_dimension=1, weight_column=None,
                  optimizer="Adagrad", activation_fn=gen.relu, dropout=None, input_layer_partitioner=None, config=None,
-                 warm_start_from=None, loss_reduction=losses.Reduction.SUM, batch_norm=False):
+                 warm_start_from=None, loss_reduction=losses_impl.Reduction.SUM, batch_norm=False):
         head = head_lib._regression_head(label_dimension=label_dimension, weight_column=weight_column,
                                          loss_reduction=loss_reduction)
         super().__init__(head, hidden_units, feature_columns, model_dir=model_dir, optimizer=optimizer,

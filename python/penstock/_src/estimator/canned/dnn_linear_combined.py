@@ -12,7 +12,7 @@ from penstock._src.control_flow import control_flow_ops
 from penstock._src.ops.state import partitioned_variables
 from penstock._src.ops.state import state_ops
 from penstock._src.ops.state import variable_scope
-from penstock._src.ops.metrics import losses
+from penstock._src.ops.metrics import losses_impl
 from penstock._src.training import sync_replicas_optimizer
 from penstock._src.checkpoint import training_util
 
@@ -112,7 +112,7 @@ class DNNLinearCombinedClassifier(DNNLinearCombinedEstimator):
     def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
                  dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=gen.relu, dnn_dropout=None,
                  n_classes=2, weight_column=None, label_vocabulary=None, input_layer_partitioner=None, config=None,
-                 warm_start_from=None, loss_reduction=losses.Reduction.SUM, batch_norm=False,
+                 warm_start_from=None, loss_reduction=losses_impl.Reduction.SUM, batch_norm=False,
                  linear_sparse_combiner="sum"):
         head = head_lib._binary_logistic_or_multi_class_head(n_classes, weight_column, label_vocabulary,
                                                              loss_reduction)
@@ -127,7 +127,7 @@ class DNNLinearCombinedRegressor(DNNLinearCombinedEstimator):
     def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
                  dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=gen.relu, dnn_dropout=None,
                  label_dimension=1, weight_column=None, input_layer_partitioner=None, config=None,
-                 warm_start_from=None, loss_reduction=losses.Reduction.SUM, batch_norm=False,
+                 warm_start_from=None, loss_reduction=losses_impl.Reduction.SUM, batch_norm=False,
                  linear_sparse_combiner="sum"):
         head = head_lib._regression_head(label_dimension=label_dimension, weight_column=weight_column,
                                          loss_reduction=loss_reduction)

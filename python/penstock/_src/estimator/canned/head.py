@@ -8,16 +8,16 @@ from penstock._src.estimator.canned.metric_keys import MetricKeys
 from penstock._src.estimator.canned.prediction_keys import PredictionKeys
 from penstock._src.graph import gen
 from penstock._src.saved_model.model_utils import export_output
-from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.saved_model.model_utils.mode_keys import EstimatorModeKeys as ModeKeys
 from penstock._src.graph import dtypes
 from penstock._src.graph import ops
 from penstock._src.core_ops import array_ops
 from penstock._src.control_flow import control_flow_ops
 from penstock._src.ops.lookup import lookup_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.metrics import metrics as metrics_lib
-from penstock._src.ops.nn import nn
-from penstock._src.ops.metrics import losses
+from penstock._src.ops.metrics import metrics_counts, metrics_means
+from penstock._src.ops.nn import nn_activation, nn_loss
+from penstock._src.ops.metrics import losses_impl
 from penstock._src.saved_model import signature_constants
 from penstock._src.summary import summary
 from penstock._src.checkpoint import training_util
@@ -39,7 +39,7 @@ def summary_key(head_name, val):
 class _Head(abc.ABC):
     """What is on top of a model. A subclass has `_predict`, `_export_outputs`, `create_loss`, `_eval_metric_ops`."""
 
-    _loss_reduction = losses.Reduction.SUM
+    _loss_reduction = losses_impl.Reduction.SUM
 
     @property
     def name(self):
@@ -83,7 +83,7 @@ class _Head(abc.ABC):
             if mode == ModeKeys.TRAIN:
                 train_op = make_train_op(total, optimizer, train_op_fn)
                 mean_loss = None
-                if self._loss_reduction == losses.Reduction.SUM:
+                if self._loss_reduction == losses_impl.Reduction.SUM:
                     weight_sum = math_ops.reduce_sum(loss.weights * array_ops.ones_like(loss.unreduced_loss))
                     mean_loss = loss.training_loss / weight_sum
         if mode == ModeKeys.EVAL:
@@ -101,7 +101,8 @@ class _Head(abc.ABC):
         """The LossSpec of an unweighted loss."""
         weights = head_util.weights_like_logits(features=features, weight_column=self._weight_column, logits=logits,
                                                 allow_per_logit_weights=per_logit_weights)
-        training_loss = losses.compute_weighted_loss(unweighted_loss, weights=weights, reduction=self._loss_reduction)
+        training_loss = losses_impl.compute_weighted_loss(unweighted_loss, weights=weights,
+                                                          reduction=self._loss_reduction)
         return LossSpec(training_loss=training_loss, unreduced_loss=unweighted_loss, weights=weights,
                         processed_labels=labels)
 
@@ -110,7 +111,7 @@ class _Head(abc.ABC):
 
     def _add_regularization_metric(self, metrics, regularization_loss):
         if regularization_loss is not None:
-            self._add_metric(metrics, MetricKeys.LOSS_REGULARIZATION, metrics_lib.mean(
+            self._add_metric(metrics, MetricKeys.LOSS_REGULARIZATION, metrics_means.mean(
                 values=regularization_loss, name=MetricKeys.LOSS_REGULARIZATION))
 
     def _add_threshold_metrics(self, metrics, labels, predictions, weights):
@@ -143,7 +144,7 @@ def make_train_op(loss, optimizer, train_op_fn):
 
 def check_reduction(loss_reduction):
     """ValueError unless the reduction gives a scalar."""
-    if loss_reduction not in losses.Reduction.all() or loss_reduction == losses.Reduction.NONE:
+    if loss_reduction not in losses_impl.Reduction.all() or loss_reduction == losses_impl.Reduction.NONE:
         raise ValueError("Invalid loss_reduction: {}".format(loss_reduction))
 
 
@@ -189,7 +190,7 @@ def label_table(label_vocabulary):
 class _MultiClassHeadWithSoftmaxCrossEntropyLoss(_Head):
     """One of several classes."""
 
-    def __init__(self, n_classes, weight_column=None, label_vocabulary=None, loss_reduction=losses.Reduction.SUM,
+    def __init__(self, n_classes, weight_column=None, label_vocabulary=None, loss_reduction=losses_impl.Reduction.SUM,
                  loss_fn=None, name=None):
         if n_classes is None:
             raise ValueError("n_classes cannot be None")
@@ -225,8 +226,8 @@ class _MultiClassHeadWithSoftmaxCrossEntropyLoss(_Head):
         if self._loss_fn:
             loss = head_util.call_loss_fn(loss_fn=self._loss_fn, labels=label_ids, logits=logits, features=features)
         else:
-            loss = losses.sparse_softmax_cross_entropy(labels=label_ids, logits=logits,
-                                                       reduction=losses.Reduction.NONE)
+            loss = losses_impl.sparse_softmax_cross_entropy(labels=label_ids, logits=logits,
+                                                            reduction=losses_impl.Reduction.NONE)
             # That takes the last dimension away.
             loss = array_ops.expand_dims(loss, axis=-1)
         return self._reduced(loss, features, logits, label_ids)
@@ -240,7 +241,7 @@ class _MultiClassHeadWithSoftmaxCrossEntropyLoss(_Head):
             class_ids = math_ops.argmax(logits, axis=-1, name=keys.CLASS_IDS)
             class_ids = array_ops.expand_dims(class_ids, axis=-1)
             classes = _classes(class_ids, self._label_vocabulary)
-            probabilities = nn.softmax(logits, name=keys.PROBABILITIES)
+            probabilities = nn_activation.softmax(logits, name=keys.PROBABILITIES)
             return {keys.LOGITS: logits, keys.PROBABILITIES: probabilities, keys.CLASS_IDS: class_ids,
                     keys.CLASSES: classes, keys.ALL_CLASS_IDS: all_class_ids, keys.ALL_CLASSES: all_classes}, logits
 
@@ -255,9 +256,9 @@ class _MultiClassHeadWithSoftmaxCrossEntropyLoss(_Head):
         with ops.name_scope(None, "metrics", (loss.processed_labels, class_ids, loss.weights, loss.unreduced_loss,
                                               regularization_loss)):
             metrics = {}
-            self._add_metric(metrics, MetricKeys.LOSS_MEAN, metrics_lib.mean(
+            self._add_metric(metrics, MetricKeys.LOSS_MEAN, metrics_means.mean(
                 values=loss.unreduced_loss, weights=loss.weights, name=MetricKeys.LOSS_MEAN))
-            self._add_metric(metrics, MetricKeys.ACCURACY, metrics_lib.accuracy(
+            self._add_metric(metrics, MetricKeys.ACCURACY, metrics_means.accuracy(
                 labels=loss.processed_labels, predictions=class_ids, weights=loss.weights, name=MetricKeys.ACCURACY))
             self._add_regularization_metric(metrics, regularization_loss)
         return metrics
@@ -267,7 +268,7 @@ class _BinaryLogisticHeadWithSigmoidCrossEntropyLoss(_Head):
     """Yes or no."""
 
     def __init__(self, weight_column=None, thresholds=None, label_vocabulary=None,
-                 loss_reduction=losses.Reduction.SUM, loss_fn=None, name=None):
+                 loss_reduction=losses_impl.Reduction.SUM, loss_fn=None, name=None):
         self._weight_column = weight_column
         self._thresholds = tuple(thresholds) if thresholds else ()
         self._label_vocabulary = label_vocabulary
@@ -288,7 +289,7 @@ class _BinaryLogisticHeadWithSigmoidCrossEntropyLoss(_Head):
         if self._loss_fn:
             loss = head_util.call_loss_fn(loss_fn=self._loss_fn, labels=labels, logits=logits, features=features)
         else:
-            loss = nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+            loss = nn_loss.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
         return self._reduced(loss, features, logits, labels)
 
     def _predict(self, logits):
@@ -297,7 +298,7 @@ class _BinaryLogisticHeadWithSigmoidCrossEntropyLoss(_Head):
             logits = head_util.check_logits_final_dim(logits, self.logits_dimension)
             logistic = math_ops.sigmoid(logits, name=keys.LOGISTIC)
             both = array_ops.concat((array_ops.zeros_like(logits), logits), axis=-1, name="two_class_logits")
-            probabilities = nn.softmax(both, name=keys.PROBABILITIES)
+            probabilities = nn_activation.softmax(both, name=keys.PROBABILITIES)
             class_ids = math_ops.argmax(both, axis=-1, name=keys.CLASS_IDS)
             class_ids = array_ops.expand_dims(class_ids, axis=-1)
             all_class_ids = _all_class_ids(logits, 2)
@@ -320,10 +321,10 @@ class _BinaryLogisticHeadWithSigmoidCrossEntropyLoss(_Head):
                                               loss.unreduced_loss, regularization_loss)):
             mean_label = head_util.labels_mean(labels=labels, weights=weights, name=keys.LABEL_MEAN)
             metrics = {}
-            self._add_metric(metrics, keys.LOSS_MEAN, metrics_lib.mean(
+            self._add_metric(metrics, keys.LOSS_MEAN, metrics_means.mean(
                 values=loss.unreduced_loss, weights=weights, name=keys.LOSS_MEAN))
-            for key, metric in ((keys.ACCURACY, metrics_lib.accuracy), (keys.PRECISION, metrics_lib.precision),
-                                (keys.RECALL, metrics_lib.recall)):
+            for key, metric in ((keys.ACCURACY, metrics_means.accuracy), (keys.PRECISION, metrics_counts.precision),
+                                (keys.RECALL, metrics_counts.recall)):
                 self._add_metric(metrics, key, metric(labels=labels, predictions=class_ids, weights=weights, name=key))
             self._add_metric(metrics, keys.PREDICTION_MEAN, head_util.predictions_mean(
                 predictions=logistic, weights=weights, name=keys.PREDICTION_MEAN))
@@ -340,7 +341,7 @@ class _BinaryLogisticHeadWithSigmoidCrossEntropyLoss(_Head):
 class _RegressionHeadWithMeanSquaredErrorLoss(_Head):
     """Numbers."""
 
-    def __init__(self, label_dimension, weight_column=None, loss_reduction=losses.Reduction.SUM, loss_fn=None,
+    def __init__(self, label_dimension, weight_column=None, loss_reduction=losses_impl.Reduction.SUM, loss_fn=None,
                  inverse_link_fn=None, name=None):
         if label_dimension < 1:
             raise ValueError("Invalid label_dimension %s." % label_dimension)
@@ -364,7 +365,8 @@ class _RegressionHeadWithMeanSquaredErrorLoss(_Head):
             loss = head_util.call_loss_fn(loss_fn=self._loss_fn, labels=labels, logits=logits, features=features,
                                           expected_loss_dim=self._logits_dimension)
         else:
-            loss = losses.mean_squared_error(labels=labels, predictions=logits, reduction=losses.Reduction.NONE)
+            loss = losses_impl.mean_squared_error(labels=labels, predictions=logits,
+                                                  reduction=losses_impl.Reduction.NONE)
         return self._reduced(loss, features, logits, labels, per_logit_weights=True)
 
     def _predict(self, logits):
@@ -380,16 +382,17 @@ class _RegressionHeadWithMeanSquaredErrorLoss(_Head):
 
     def _eval_metric_ops(self, predictions, labels, loss, regularization_loss):
         keys, metrics = MetricKeys, {}
-        self._add_metric(metrics, keys.LOSS_MEAN, metrics_lib.mean(values=loss.unreduced_loss, weights=loss.weights))
+        self._add_metric(metrics, keys.LOSS_MEAN, metrics_means.mean(values=loss.unreduced_loss, weights=loss.weights))
         self._add_metric(metrics, keys.PREDICTION_MEAN, head_util.predictions_mean(
             predictions=predictions[PredictionKeys.PREDICTIONS], weights=loss.weights, name=keys.PREDICTION_MEAN))
-        self._add_metric(metrics, keys.LABEL_MEAN, metrics_lib.mean(values=labels, weights=loss.weights))
+        self._add_metric(metrics, keys.LABEL_MEAN, metrics_means.mean(values=labels, weights=loss.weights))
         self._add_regularization_metric(metrics, regularization_loss)
         return metrics
 
 
 def _multi_class_head_with_softmax_cross_entropy_loss(n_classes, weight_column=None, label_vocabulary=None,
-                                                      loss_reduction=losses.Reduction.SUM, loss_fn=None, name=None):
+                                                      loss_reduction=losses_impl.Reduction.SUM, loss_fn=None,
+                                                      name=None):
     """A head for one of several classes."""
     if label_vocabulary is not None and not isinstance(label_vocabulary, (list, tuple)):
         raise ValueError("label_vocabulary should be a list or a tuple. Given type: {}".format(type(label_vocabulary)))
@@ -411,7 +414,7 @@ def check_thresholds(thresholds):
 
 
 def _binary_logistic_head_with_sigmoid_cross_entropy_loss(weight_column=None, thresholds=None, label_vocabulary=None,
-                                                          loss_reduction=losses.Reduction.SUM, loss_fn=None,
+                                                          loss_reduction=losses_impl.Reduction.SUM, loss_fn=None,
                                                           name=None):
     """A head for yes or no."""
     if label_vocabulary is not None and not isinstance(label_vocabulary, (list, tuple)):
@@ -425,7 +428,7 @@ def _binary_logistic_head_with_sigmoid_cross_entropy_loss(weight_column=None, th
         loss_reduction=loss_reduction, loss_fn=loss_fn, name=name)
 
 
-def _regression_head(weight_column=None, label_dimension=1, loss_reduction=losses.Reduction.SUM, loss_fn=None,
+def _regression_head(weight_column=None, label_dimension=1, loss_reduction=losses_impl.Reduction.SUM, loss_fn=None,
                      inverse_link_fn=None, name=None):
     """A head for numbers."""
     check_reduction(loss_reduction)

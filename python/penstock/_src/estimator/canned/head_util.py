@@ -8,7 +8,7 @@ from penstock._src.core_ops import array_ops
 from penstock._src.control_flow import check_ops
 from penstock._src.control_flow import control_flow_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.metrics import metrics as metrics_lib
+from penstock._src.ops.metrics import metrics_counts, metrics_means
 from penstock._src.ops.metrics import weights_broadcast_ops
 from penstock._src.base import function_utils
 
@@ -152,7 +152,7 @@ def labels_mean(labels, weights=None, name=None):
     """The mean of labels of 0 and 1."""
     with ops.name_scope(name, "labels_mean", (labels, weights)) as scope:
         labels = math_ops.to_float(labels, name="labels")
-        return metrics_lib.mean(labels, weights=_broadcast(weights, labels), name=scope)
+        return metrics_means.mean(labels, weights=_broadcast(weights, labels), name=scope)
 
 
 def accuracy_baseline(mean):
@@ -167,22 +167,22 @@ def predictions_mean(predictions, weights=None, name=None):
     """The mean of predictions."""
     with ops.name_scope(name, "predictions_mean", (predictions, weights)) as scope:
         predictions = math_ops.to_float(predictions, name="predictions")
-        return metrics_lib.mean(predictions, weights=_broadcast(weights, predictions), name=scope)
+        return metrics_means.mean(predictions, weights=_broadcast(weights, predictions), name=scope)
 
 
 def auc(labels, predictions, weights=None, curve="ROC", name=None):
     """The area under a curve."""
     with ops.name_scope(name, "auc", (predictions, labels, weights)) as scope:
         predictions = math_ops.to_float(predictions, name="predictions")
-        return metrics_lib.auc(labels=labels, predictions=predictions, weights=_broadcast(weights, predictions),
-                               curve=curve, name=scope)
+        return metrics_counts.auc(labels=labels, predictions=predictions, weights=_broadcast(weights, predictions),
+                                  curve=curve, name=scope)
 
 
 def accuracy_at_threshold(labels, predictions, weights, threshold, name=None):
     """The accuracy if what is at or above the threshold counts as 1."""
     with ops.name_scope(name, "accuracy_at_%s" % threshold, (predictions, labels, weights, threshold)) as scope:
         decided = math_ops.to_float(gen.greater_equal(predictions, threshold))
-        return metrics_lib.accuracy(labels=labels, predictions=decided, weights=weights, name=scope)
+        return metrics_means.accuracy(labels=labels, predictions=decided, weights=weights, name=scope)
 
 
 def _at_threshold(metric, what, labels, predictions, weights, threshold, name):
@@ -194,10 +194,10 @@ def _at_threshold(metric, what, labels, predictions, weights, threshold, name):
 
 def precision_at_threshold(labels, predictions, weights, threshold, name=None):
     """The precision with a threshold."""
-    return _at_threshold(metrics_lib.precision_at_thresholds, "precision", labels, predictions, weights, threshold,
+    return _at_threshold(metrics_counts.precision_at_thresholds, "precision", labels, predictions, weights, threshold,
                          name)
 
 
 def recall_at_threshold(labels, predictions, weights, threshold, name=None):
     """The recall with a threshold."""
-    return _at_threshold(metrics_lib.recall_at_thresholds, "recall", labels, predictions, weights, threshold, name)
+    return _at_threshold(metrics_counts.recall_at_thresholds, "recall", labels, predictions, weights, threshold, name)

@@ -12,11 +12,11 @@ from penstock._src.graph import ops
 from penstock._src.core_ops import array_ops
 from penstock._src.control_flow import cond as cond_lib
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn
+from penstock._src.ops.nn import nn_impl
 from penstock._src.ops.state import partitioned_variable
 from penstock._src.ops.state import partitioned_variables
 from penstock._src.ops.state import variable_scope
-from penstock._src.ops.metrics import losses
+from penstock._src.ops.metrics import losses_impl
 from penstock._src.summary import summary
 from penstock._src.training import ftrl
 from penstock._src.base import nest
@@ -47,7 +47,7 @@ def _zero_count(x, size):
     return cond_lib.cond(
         math_ops.equal(size, constant_op.constant(0, dtype=dtypes.int64)),
         true_fn=lambda: constant_op.constant(0, dtype=dtypes.float32),
-        false_fn=lambda: nn.zero_fraction(x) * math_ops.to_float(size), name="zero_count")
+        false_fn=lambda: nn_impl.zero_fraction(x) * math_ops.to_float(size), name="zero_count")
 
 
 def _compute_fraction_of_zero(variables):
@@ -130,7 +130,7 @@ class LinearClassifier(LinearEstimator):
 
     def __init__(self, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None,
                  optimizer="Ftrl", config=None, partitioner=None, warm_start_from=None,
-                 loss_reduction=losses.Reduction.SUM, sparse_combiner="sum"):
+                 loss_reduction=losses_impl.Reduction.SUM, sparse_combiner="sum"):
         head = head_lib._binary_logistic_or_multi_class_head(n_classes, weight_column, label_vocabulary,
                                                              loss_reduction)
         super().__init__(head, feature_columns, model_dir=model_dir, optimizer=optimizer, config=config,
@@ -141,7 +141,7 @@ class LinearRegressor(LinearEstimator):
     """Linear regression."""
 
     def __init__(self, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl",
-                 config=None, partitioner=None, warm_start_from=None, loss_reduction=losses.Reduction.SUM,
+                 config=None, partitioner=None, warm_start_from=None, loss_reduction=losses_impl.Reduction.SUM,
                  sparse_combiner="sum"):
         head = head_lib._regression_head(label_dimension=label_dimension, weight_column=weight_column,
                                          loss_reduction=loss_reduction)

@@ -3,12 +3,12 @@ from penstock._src.estimator import model_fn
 from penstock._src.estimator.canned import head as head_lib
 from penstock._src.estimator.canned.metric_keys import MetricKeys
 from penstock._src.saved_model.model_utils import export_output as export_output_lib
-from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.saved_model.model_utils.mode_keys import EstimatorModeKeys as ModeKeys
 from penstock._src.graph import ops
 from penstock._src.core_ops import array_ops
 from penstock._src.control_flow import control_flow_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.metrics import metrics as metrics_lib
+from penstock._src.ops.metrics import metrics_means
 from penstock._src.summary import summary
 
 
@@ -150,7 +150,7 @@ class _MultiHead(head_lib._Head):
         with ops.name_scope("merge_eval"):
             for head, spec in zip(self._heads, specs):
                 name = head_lib.summary_key(head.name, MetricKeys.LOSS)
-                metrics[name] = metrics_lib.mean(spec.loss, name=name)
+                metrics[name] = metrics_means.mean(spec.loss, name=name)
                 metrics.update(spec.eval_metric_ops or {})
             loss = _merge_losses([spec.loss for spec in specs], self._head_weights)
         return model_fn.EstimatorSpec(mode=ModeKeys.EVAL, predictions=self._predictions(specs), loss=loss,

@@ -8,7 +8,7 @@ import signal
 
 from penstock._src.estimator import estimator as estimator_lib
 from penstock._src.estimator import model_fn as model_fn_lib
-from penstock._src.estimator.mode_keys import ModeKeys
+from penstock._src.saved_model.model_utils.mode_keys import EstimatorModeKeys as ModeKeys
 from penstock._src.estimator.tpu import tpu_config
 from penstock._src.estimator.tpu import util as util_lib
 from penstock._src.graph import dtypes

@@ -12,7 +12,7 @@ from penstock._src.core_ops import array_ops
 from penstock._src.core_ops import clip_ops
 from penstock._src.ops.state import init_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.state import partitioned_variable
 from penstock._src.ops.state import partitioned_variables
 from penstock._src.ops.state import variable_scope as vs
@@ -213,7 +213,7 @@ class BasicRNNCell(LayerRNNCell):
     def call(self, inputs, state):
         _check_rnn_cell_input_dtypes([inputs, state])
         gates = math_ops.matmul(array_ops.concat([inputs, state], 1), self._kernel)
-        output = self._activation(nn_ops.bias_add(gates, self._bias))
+        output = self._activation(nn_activation.bias_add(gates, self._bias))
         return output, output
 
 
@@ -247,10 +247,10 @@ class GRUCell(LayerRNNCell):
     def call(self, inputs, state):
         _check_rnn_cell_input_dtypes([inputs, state])
         gates = math_ops.matmul(array_ops.concat([inputs, state], 1), self._gate_kernel)
-        gates = math_ops.sigmoid(nn_ops.bias_add(gates, self._gate_bias))
+        gates = math_ops.sigmoid(nn_activation.bias_add(gates, self._gate_bias))
         r, u = array_ops.split(value=gates, num_or_size_splits=2, axis=1)
         candidate = math_ops.matmul(array_ops.concat([inputs, r * state], 1), self._candidate_kernel)
-        c = self._activation(nn_ops.bias_add(candidate, self._candidate_bias))
+        c = self._activation(nn_activation.bias_add(candidate, self._candidate_bias))
         new_h = u * state + (1 - u) * c
         return new_h, new_h
 
@@ -302,7 +302,7 @@ class BasicLSTMCell(LayerRNNCell):
         else:
             c, h = array_ops.split(value=state, num_or_size_splits=2, axis=one)
         gates = math_ops.matmul(array_ops.concat([inputs, h], 1), self._kernel)
-        gates = nn_ops.bias_add(gates, self._bias)
+        gates = nn_activation.bias_add(gates, self._bias)
         i, j, f, o = array_ops.split(value=gates, num_or_size_splits=4, axis=one)
         forget_bias = constant_op.constant(self._forget_bias, dtype=f.dtype)
         new_c = add(multiply(c, sigmoid(add(f, forget_bias))), multiply(sigmoid(i), self._activation(j)))
@@ -384,7 +384,7 @@ class LSTMCell(LayerRNNCell):
         if inputs.get_shape().with_rank(2).dims[1].value is None:
             raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
         gates = math_ops.matmul(array_ops.concat([inputs, m_prev], 1), self._kernel)
-        gates = nn_ops.bias_add(gates, self._bias)
+        gates = nn_activation.bias_add(gates, self._bias)
         i, j, f, o = array_ops.split(value=gates, num_or_size_splits=4, axis=1)
         if self._use_peepholes:
             c = (sigmoid(f + self._forget_bias + self._w_f_diag * c_prev) * c_prev +

@@ -8,7 +8,7 @@ from penstock._src.graph import tensor_shape
 from penstock._src.graph import tensor_util
 from penstock._src.core_ops import array_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.random import random_ops
 from penstock._src.layers.rnn.rnn_cell_impl import LSTMStateTuple, RNNCell, assert_like_rnncell
 from penstock._src.base import function_config
@@ -162,7 +162,7 @@ class DropoutWrapper(_Wrapper):
 
         def plain(i, do_dropout, v):
             if not isinstance(do_dropout, bool) or do_dropout:
-                return nn_ops.dropout(v, keep_prob=keep_prob, seed=self._gen_seed(salt_prefix, i))
+                return nn_activation.dropout(v, keep_prob=keep_prob, seed=self._gen_seed(salt_prefix, i))
             return v
 
         def variational(do_dropout, v, n):

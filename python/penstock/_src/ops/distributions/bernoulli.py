@@ -4,7 +4,7 @@ from penstock._src.graph import gen
 from penstock._src.graph import ops
 from penstock._src.core_ops import array_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn
+from penstock._src.ops.nn import nn_loss
 from penstock._src.ops.random import random_ops
 from penstock._src.ops.distributions import distribution
 from penstock._src.ops.distributions import kullback_leibler
@@ -38,7 +38,7 @@ class Bernoulli(distribution.LogitsOrProbs, distribution.ScalarDistribution):
         event, logits = math_ops.cast(event, self.logits.dtype), self.logits
         if not (event.shape.is_fully_defined() and logits.shape.is_fully_defined() and event.shape == logits.shape):
             event, logits = array_ops.ones_like(logits) * event, array_ops.ones_like(event) * logits
-        return -nn.sigmoid_cross_entropy_with_logits(labels=event, logits=logits)
+        return -nn_loss.sigmoid_cross_entropy_with_logits(labels=event, logits=logits)
 
     def _entropy(self):
         return -self.logits * (math_ops.sigmoid(self.logits) - 1) + gen.softplus(-self.logits)

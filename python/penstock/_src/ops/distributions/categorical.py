@@ -5,7 +5,7 @@ from penstock._src.graph import ops
 from penstock._src.graph import tensor_shape
 from penstock._src.core_ops import array_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation, nn_loss
 from penstock._src.ops.random import random_ops
 from penstock._src.ops.distributions import distribution
 from penstock._src.ops.distributions import kullback_leibler
@@ -98,7 +98,7 @@ class Categorical(distribution.LogitsOrProbs, distribution.Distribution):
 
     def _log_prob(self, k):
         k, logits = self._checked(k, self.logits)
-        return -nn_ops.sparse_softmax_cross_entropy_with_logits(labels=k, logits=logits)
+        return -nn_loss.sparse_softmax_cross_entropy_with_logits(labels=k, logits=logits)
 
     def _checked(self, k, params):
         k = ops.convert_to_tensor(k, name="k")
@@ -107,7 +107,7 @@ class Categorical(distribution.LogitsOrProbs, distribution.Distribution):
         return _broadcast_event_and_params(k, params, base_dtype=self.dtype.base_dtype)
 
     def _entropy(self):
-        return -math_ops.reduce_sum(nn_ops.log_softmax(self.logits) * self.probs, axis=-1)
+        return -math_ops.reduce_sum(nn_activation.log_softmax(self.logits) * self.probs, axis=-1)
 
     def _mode(self):
         mode = math_ops.cast(math_ops.argmax(self.logits, axis=self._batch_rank), self.dtype)
@@ -118,5 +118,5 @@ class Categorical(distribution.LogitsOrProbs, distribution.Distribution):
 @kullback_leibler.RegisterKL(Categorical, Categorical)
 def _kl_categorical_categorical(a, b, name=None):
     with ops.name_scope(name, "kl_categorical_categorical", values=[a.logits, b.logits]):
-        difference = nn_ops.log_softmax(a.logits) - nn_ops.log_softmax(b.logits)
-        return math_ops.reduce_sum(nn_ops.softmax(a.logits) * difference, axis=-1)
+        difference = nn_activation.log_softmax(a.logits) - nn_activation.log_softmax(b.logits)
+        return math_ops.reduce_sum(nn_activation.softmax(a.logits) * difference, axis=-1)

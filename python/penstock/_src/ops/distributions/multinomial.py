@@ -6,7 +6,7 @@ from penstock._src.control_flow import check_ops
 from penstock._src.control_flow import control_flow_ops
 from penstock._src.control_flow import map_fn
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.random import random_ops
 from penstock._src.ops.distributions import distribution
 from penstock._src.ops.distributions import util
@@ -86,7 +86,7 @@ class Multinomial(CountsOfDraws, distribution.LogitsOrProbs, distribution.Distri
 
     def _log_unnormalized_prob(self, counts):
         counts = self._maybe_assert_valid_sample(counts)
-        return math_ops.reduce_sum(counts * nn_ops.log_softmax(self.logits), -1)
+        return math_ops.reduce_sum(counts * nn_activation.log_softmax(self.logits), -1)
 
     def _log_normalization(self, counts):
         return -util.log_combinations(self.total_count, self._maybe_assert_valid_sample(counts))

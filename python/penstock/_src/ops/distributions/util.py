@@ -15,7 +15,7 @@ from penstock._src.control_flow import check_ops
 from penstock._src.control_flow import cond as cond_ops
 from penstock._src.control_flow import control_flow_ops
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn
+from penstock._src.ops.nn import nn_activation
 
 
 def nan(shape, dtype):
@@ -140,7 +140,7 @@ def get_logits_and_probs(logits=None, probs=None, multidimensional=False, valida
                 return logits, math_ops.sigmoid(logits, name="probs")
             if validate_args:
                 logits = embed_check_categorical_event_shape(logits)
-            return logits, nn.softmax(logits, name="probs")
+            return logits, nn_activation.softmax(logits, name="probs")
         probs = ops.convert_to_tensor(probs, name="probs", dtype=dtype)
         if not probs.dtype.is_floating:
             raise TypeError("probs must having floating type.")

@@ -4,7 +4,7 @@ import numpy as np
 from penstock._src.graph import constant_op, dtypes, gen, ops
 from penstock._src.core_ops import array_ops, math_ops
 from penstock._src.control_flow import cond, control_flow_ops
-from penstock._src.ops.nn import nn_impl, nn_ops
+from penstock._src.ops.nn import nn_activation, nn_impl, nn_pool
 from penstock._src.ops.image.image_checks import compatible_shapes
 from penstock._src.ops.image.image_color import convert_image_dtype
 
@@ -64,7 +64,7 @@ def _gaussian_window(size, sigma):
     exponent = math_ops.square(at)
     exponent *= -0.5 / math_ops.square(sigma)
     exponent = array_ops.reshape(exponent, shape=[1, -1]) + array_ops.reshape(exponent, shape=[-1, 1])
-    window = nn_ops.softmax(array_ops.reshape(exponent, shape=[1, -1]))
+    window = nn_activation.softmax(array_ops.reshape(exponent, shape=[1, -1]))
     return array_ops.reshape(window, shape=[size, size, 1, 1])
 
 
@@ -132,7 +132,7 @@ def ssim_multiscale(img1, img2, max_val, power_factors=(0.0448, 0.2856, 0.3001, 
                     remainder = tails[0] % divisor
                     uneven = math_ops.reduce_any(math_ops.not_equal(remainder, 0))
                     flat = cond.cond(uneven, lambda: padded(flat, remainder), lambda: flat)
-                    flat = [nn_ops.avg_pool(x, ksize=halves, strides=halves, padding="VALID") for x in flat]
+                    flat = [nn_pool.avg_pool(x, ksize=halves, strides=halves, padding="VALID") for x in flat]
                     tails = [shape[1:] for shape in array_ops.shape_n(flat)]
                     images = [array_ops.reshape(x, array_ops.concat([h, t], 0))
                               for x, h, t in zip(flat, heads, tails)]

@@ -7,7 +7,7 @@ from penstock._src.control_flow import cond as cond_lib
 from penstock._src.ops.metrics import confusion_matrix
 from penstock._src.core_ops import math_ops
 from penstock._src.ops.nn import nn_impl
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_loss
 from penstock._src.ops.metrics import weights_broadcast_ops
 from penstock._src.ops.metrics import util
 
@@ -235,7 +235,7 @@ def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0,
             negative = label_smoothing / classes
             labels = labels * (1.0 - label_smoothing) + negative
         labels = gen.stop_gradient(labels, name="labels_stop_gradient")
-        losses = nn_ops.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, name="xentropy")
+        losses = nn_loss.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
 
 
@@ -266,5 +266,5 @@ def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_c
     with ops.name_scope(scope, "sparse_softmax_cross_entropy_loss", (logits, labels, weights)) as scope:
         # [batch, 1] means [batch] for labels and weights.
         labels, logits, weights = _remove_squeezable_dimensions(labels, logits, weights, expected_rank_diff=1)
-        losses = nn_ops.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
+        losses = nn_loss.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)

@@ -6,7 +6,7 @@ from penstock._src.graph import sparse_tensor
 from penstock._src.core_ops import array_ops
 from penstock._src.control_flow import cond as cond_lib
 from penstock._src.core_ops import math_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.sparse import sets_impl as sets
 from penstock._src.ops.sparse import sparse_ops
 from penstock._src.ops.state import state_ops
@@ -121,7 +121,7 @@ def recall_at_k(labels, predictions, k, class_id=None, weights=None, metrics_col
                 updates_collections=None, name=None):
     """What part of the labels is among the k highest predictions."""
     with ops.name_scope(name, _at_k_name("recall", k, class_id=class_id), (predictions, labels, weights)) as scope:
-        _, top = nn_ops.top_k(predictions, k)
+        _, top = nn_activation.top_k(predictions, k)
         return recall_at_top_k(labels, top, k, class_id, weights, metrics_collections, updates_collections, scope)
 
 
@@ -129,7 +129,7 @@ def precision_at_k(labels, predictions, k, class_id=None, weights=None, metrics_
                    updates_collections=None, name=None):
     """What part of the k highest predictions is among the labels."""
     with ops.name_scope(name, _at_k_name("precision", k, class_id=class_id), (predictions, labels, weights)) as scope:
-        _, top = nn_ops.top_k(predictions, k)
+        _, top = nn_activation.top_k(predictions, k)
         return precision_at_top_k(labels, top, k, class_id, weights, metrics_collections, updates_collections, scope)
 
 
@@ -249,7 +249,7 @@ def average_precision_at_k(labels, predictions, k, weights=None, metrics_collect
     if k < 1:
         raise ValueError("Invalid k=%s." % k)
     with ops.name_scope(name, _at_k_name("average_precision", k), (predictions, labels, weights)) as scope:
-        _, top = nn_ops.top_k(predictions, k)
+        _, top = nn_activation.top_k(predictions, k)
         classes = math_ops.cast(array_ops.shape(predictions)[-1], dtypes.int64)
         labels = _without_unknown_classes(labels, classes)
         return _streaming_average_precision(labels, top, weights, metrics_collections, updates_collections, scope)

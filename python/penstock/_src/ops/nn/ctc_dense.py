@@ -10,7 +10,7 @@ from penstock._src.graph import constant_op, gen, ops
 from penstock._src.core_ops import array_ops, math_ops, special_math_ops
 from penstock._src.gradient import custom_gradient
 from penstock._src.control_flow import functional_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 
 _NEVER = np.log(1e-307)
 
@@ -33,7 +33,7 @@ def loss(labels, logits, label_length, logit_length):
 def _loss_and_gradient(labels, logits, label_length, logit_length):
     dtype = logits.dtype
     classes = array_ops.one_hot(labels, array_ops.shape(logits)[2], dtype=dtype)  # zeros where there is no such class
-    seen = _observed(classes, nn_ops.log_softmax(logits))
+    seen = _observed(classes, nn_activation.log_softmax(logits))
     never = constant_op.constant(_NEVER, dtype)
     skips = _skips(labels, dtype)
     shape = array_ops.shape(seen)[1:]
@@ -65,7 +65,8 @@ def _loss_and_gradient(labels, logits, label_length, logit_length):
     by_class = special_math_ops.einsum("tbl,blc->tbc", alignment[:, :, 0, 1:], classes)
     blank = math_ops.reduce_sum(alignment[:, :, 1], axis=2, keepdims=True)
     by_class = array_ops.concat([blank, by_class[:, :, 1:]], axis=2)
-    slope = array_ops.where_v2(within[:, :, None], nn_ops.softmax(logits) - by_class, array_ops.zeros_like(logits))
+    slope = array_ops.where_v2(within[:, :, None], nn_activation.softmax(logits) - by_class,
+                               array_ops.zeros_like(logits))
     return value, slope
 
 

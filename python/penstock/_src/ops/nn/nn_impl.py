@@ -5,7 +5,7 @@ from penstock._src.core_ops.arguments import pick
 from penstock._src.core_ops import array_ops, math_ops
 from penstock._src.gradient import custom_gradient
 from penstock._src.ops.linalg import linalg_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation, nn_conv
 from penstock._src.control_flow import cond as cond_lib
 from penstock._src.ops.nn.nn_loss import *  # noqa: F401,F403
 from penstock._src.ops.nn.nn_sampled import *  # noqa: F401,F403
@@ -20,7 +20,7 @@ def relu_layer(x, weights, biases, name=None):
         x = ops.convert_to_tensor(x, name="x")
         weights = ops.convert_to_tensor(weights, name="weights")
         biases = ops.convert_to_tensor(biases, name="biases")
-        return gen.relu(nn_ops.bias_add(math_ops.matmul(x, weights), biases), name=name)
+        return gen.relu(nn_activation.bias_add(math_ops.matmul(x, weights), biases), name=name)
 
 
 def gelu(features, approximate=False, name=None):
@@ -128,11 +128,11 @@ def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data
 
 def _depthwise(input, filter, strides, padding, rate, data_format, name):
     def op(x, _, how):
-        return nn_ops.depthwise_conv2d_native(x, filter, strides, how, data_format or "NHWC", name=name)
+        return nn_conv.depthwise_conv2d_native(x, filter, strides, how, data_format or "NHWC", name=name)
 
-    return nn_ops.with_space_to_batch(input=input, filter_shape=array_ops.shape(filter),
-                                      dilation_rate=[1, 1] if rate is None else rate, padding=padding,
-                                      data_format=data_format, op=op)
+    return nn_conv.with_space_to_batch(input=input, filter_shape=array_ops.shape(filter),
+                                       dilation_rate=[1, 1] if rate is None else rate, padding=padding,
+                                       data_format=data_format, op=op)
 
 
 def depthwise_conv2d_v2(input, filter, strides, padding, data_format=None, dilations=None, name=None):
@@ -152,7 +152,7 @@ def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding
         shape.dims[0].assert_is_compatible_with(1)
         shape.dims[1].assert_is_compatible_with(1)
         each = _depthwise(input, depthwise_filter, strides, padding, rate, data_format, "depthwise")
-        return nn_ops.conv2d(each, pointwise_filter, [1, 1, 1, 1], padding="VALID", data_format=data_format, name=name)
+        return nn_conv.conv2d(each, pointwise_filter, [1, 1, 1, 1], padding="VALID", data_format=data_format, name=name)
 
 
 def separable_conv2d_v2(input, depthwise_filter, pointwise_filter, strides, padding, data_format=None,

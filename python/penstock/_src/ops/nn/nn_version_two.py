@@ -7,7 +7,7 @@ import numpy as np
 from penstock._src.graph import constant_op, dtypes, gen, ops, tensor_util
 from penstock._src.core_ops import array_ops, math_ops
 from penstock._src.control_flow import check_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.random import stateless_random_ops
 from penstock._src.ops.nn.nn_activation import noise_shape_of
 
@@ -69,10 +69,11 @@ def _k_along(operand, k, axis, name):
     rank = operand.shape.ndims
     axis %= rank
     if axis == rank - 1:
-        return nn_ops.top_k(operand, k, name=name)
+        return nn_activation.top_k(operand, k, name=name)
     order = [i for i in range(rank) if i != axis] + [axis]
     back = np.argsort(order)
-    return [array_ops.transpose(x, back) for x in nn_ops.top_k(array_ops.transpose(operand, order), k, name=name)]
+    top = nn_activation.top_k(array_ops.transpose(operand, order), k, name=name)
+    return [array_ops.transpose(x, back) for x in top]
 
 
 def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1,

@@ -4,7 +4,7 @@ import numpy as np
 from penstock._src.graph import constant_op, gen, ops, tensor_shape
 from penstock._src.core_ops import array_ops, clip_ops, math_ops
 from penstock._src.ops.state import init_ops, variable_scope
-from penstock._src.ops.nn import nn
+from penstock._src.ops.nn import nn_impl
 from penstock._src.checkpoint import template
 from penstock._src.ops.distributions import bijector
 from penstock._src.control_flow import while_loop as while_lib
@@ -64,7 +64,7 @@ class BatchNormalization(bijector.Bijector):
             variance = self.batchnorm.moving_variance
         else:
             axes = self._axes(y)
-            variance = nn.moments(y, axes=[i for i in range(y.shape.ndims) if i not in axes], keep_dims=True)[1]
+            variance = nn_impl.moments(y, axes=[i for i in range(y.shape.ndims) if i not in axes], keep_dims=True)[1]
         return (math_ops.reduce_sum(gen.log(self.batchnorm.gamma)) -
                 0.5 * math_ops.reduce_sum(gen.log(variance + self.batchnorm.epsilon)))
 

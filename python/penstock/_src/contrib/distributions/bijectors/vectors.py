@@ -4,7 +4,7 @@ import numpy as np
 from penstock._src.graph import constant_op, dtypes, gen, ops, tensor_shape, tensor_util
 from penstock._src.core_ops import array_ops, math_ops, sort_ops
 from penstock._src.control_flow import check_ops, control_flow_ops
-from penstock._src.ops.nn import nn_ops
+from penstock._src.ops.nn import nn_activation
 from penstock._src.ops.distributions import bijector
 
 __all__ = ["Ordered", "Permute", "Reshape", "SoftmaxCentered"]
@@ -191,7 +191,7 @@ class SoftmaxCentered(bijector.Bijector):
         return (output_shape[-1] - 1)[..., None]
 
     def _forward(self, x):
-        return nn_ops.softmax(array_ops.concat([x, array_ops.zeros_like(x[..., :1])], axis=-1))
+        return nn_activation.softmax(array_ops.concat([x, array_ops.zeros_like(x[..., :1])], axis=-1))
 
     def _inverse(self, y):
         logs = gen.log(y)

@@ -7,7 +7,7 @@ from penstock._src.graph import gen
 from penstock._src.graph import sparse_tensor
 from penstock._src.core_ops import array_ops
 from penstock._src.control_flow import cond as cond_lib
-from penstock._src.ops.image import image_ops
+from penstock._src.ops.image import image_files
 from penstock._src.control_flow import map_fn
 from penstock._src.core_ops import math_ops
 from penstock._src.ops.lookup import parsing_ops
@@ -173,14 +173,14 @@ class Image(ItemHandler):
     def _decode(self, image_buffer, image_format):
 
         def decode_image():
-            return math_ops.cast(image_ops.decode_image(image_buffer, channels=self._channels), self._dtype)
+            return math_ops.cast(image_files.decode_image(image_buffer, channels=self._channels), self._dtype)
 
         def decode_jpeg():
             return math_ops.cast(gen.decode_jpeg(image_buffer, channels=self._channels,
                                                  dct_method=self._dct_method), self._dtype)
 
         def check_jpeg():
-            return cond_lib.cond(image_ops.is_jpeg(image_buffer), decode_jpeg, decode_image, name="cond_jpeg")
+            return cond_lib.cond(image_files.is_jpeg(image_buffer), decode_jpeg, decode_image, name="cond_jpeg")
 
         def decode_raw():
             return parsing_ops.decode_raw(image_buffer, out_type=self._dtype)

@@ -128,6 +128,7 @@ struct Connection::Callbacks {
   // A server that has answered before it got the whole request wants no more of it.
   static int OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     Connection* self = Self(user);
+    if (frame->hd.type == NGHTTP2_GOAWAY) self->draining_ = true;  // nghttp2's word to a peer that resets too much
     if (!self->server_ || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM)) return 0;
     if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
     const Exchange* exchange = self->Find(frame->hd.stream_id);

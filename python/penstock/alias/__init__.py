@@ -1,4 +1,4 @@
 """Lets `import tensorflow` find Penstock: see penstock.as_tensorflow and `python -m penstock`."""
-from penstock.alias.finder import VERSIONS, install, installed
+from penstock.alias.finder import INSTALLS_TF_KERAS, VERSIONS, install, installed
 
-__all__ = ["VERSIONS", "install", "installed"]
+__all__ = ["INSTALLS_TF_KERAS", "VERSIONS", "install", "installed"]

@@ -29,17 +29,18 @@ def inherit(version):
 
 
 def is_real(spec):
-    """Whether a spec of `tensorflow` is TensorFlow's, not one of the packages that stand for Penstock."""
+    """Whether a spec of `tensorflow` is TensorFlow's, not a package that imports Penstock."""
     if spec is None or not spec.origin or not os.path.isfile(spec.origin):
         return spec is not None
     with open(spec.origin, "rb") as f:
         return b"penstock" not in f.read(2000)
 
 
-def take_over():
-    """Called by such a package while it is imported: puts Penstock in its place."""
+def take_over(version=None):
+    """Called by such a package while it is imported: puts Penstock in its place, of that version, which the environment
+    goes before, or else of the program's."""
     from penstock import alias
     from penstock.alias import process
     del sys.modules["tensorflow"]
-    alias.install(alias.installed() or process.version())
+    alias.install(alias.installed() or wanted() or version or process.version())
     import tensorflow  # noqa: F401

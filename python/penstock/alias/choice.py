@@ -4,7 +4,7 @@ import re
 
 from penstock.alias import known, program
 
-_NOT_TELLING = ("compat", "python", "core")  # both versions have these, and what is below says nothing
+_NOT_TELLING = ("compat", "python", "core")  # both versions have these, and their contents say nothing
 # Version 1 has them too, but who used them there had to say one of the names after.
 _EAGER = ("GradientTape", "function")
 _GRAPHS = ("Session", "InteractiveSession", "placeholder", "contrib", "estimator", "enable_eager_execution",

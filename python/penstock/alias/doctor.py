@@ -1,4 +1,5 @@
 """`python -m penstock doctor`: what a report of a problem should say."""
+import argparse
 import importlib.metadata
 import os
 import platform
@@ -7,6 +8,14 @@ import sys
 import numpy
 import penstock
 from penstock import _core
+
+
+def main(arguments):
+    """The command line; the exit status."""
+    argparse.ArgumentParser(prog="penstock doctor", description="Prints versions, processor, devices and "
+                            "environment, for reports of problems.").parse_args(arguments)
+    doctor()
+    return 0
 
 
 def doctor(out=None):

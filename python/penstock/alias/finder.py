@@ -7,6 +7,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.metadata
 import importlib.util
+import os
 import sys
 import types
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 VERSIONS = {"v1": "1.15.5", "v2": "2.21.0"}
 _ROOTS = {"v1": "penstock.v1", "v2": "penstock.v2"}
+# tf_keras requires TensorFlow.
+INSTALLS_TF_KERAS = "pip install --no-deps tf_keras && pip install absl-py h5py packaging requests six wrapt"
 _ESTIMATOR = "tensorflow_estimator"  # a package of its own, whose modules are here where version 1 had them first
 _finder = None
 
@@ -59,7 +62,7 @@ def install(version="v1", children_too=True):
         children.inherit(version)
 
 
-# What `python -m tensorflow.NAME` runs.
+# The functions that `python -m tensorflow.NAME` runs.
 _TOOLS = {f"python.tools.{name}.__main__": f"penstock._src.tools.{name}:{function}" for name, function in (
     ("freeze_graph", "run_main"), ("saved_model_cli", "main"))}
 
@@ -79,6 +82,8 @@ class _Finder(importlib.abc.MetaPathFinder):
         if name.startswith(_ESTIMATOR + "."):
             inside = "tensorflow" + name[len(_ESTIMATOR):]
             return self._spec(name, lambda: importlib.import_module(inside))
+        if self.version == "v1" and (name == "keras" or name.startswith("keras.")):
+            return self._keras(name)
         if not name.startswith("tensorflow."):
             return None
         inner = name[len("tensorflow."):]
@@ -98,6 +103,25 @@ class _Finder(importlib.abc.MetaPathFinder):
         if table.is_package(inner):
             return self._spec(name, lambda: _Package(name, self._namespace(inner)))
         raise ModuleNotFoundError("No module named %r (Penstock has nothing of that name)" % name, name=name)
+
+    def _keras(self, name):
+        """The package Keras of a program of version 1 is tf_keras: Keras 3 needs version 2. Modules of the program, and
+        an older Keras, keep the name."""
+        if "keras" in sys.modules and not _is_tf_keras(sys.modules["keras"]):
+            return None
+        there = importlib.machinery.PathFinder.find_spec("keras")
+        folder = os.path.dirname(getattr(there, "origin", None) or "")
+        if there is not None and not os.path.isdir(os.path.join(folder, "src")):
+            return None
+        if not _exists("tf_keras"):
+            raise ModuleNotFoundError(
+                "No module named 'keras' for programs of TensorFlow 1: it is the package tf_keras there, which is not "
+                f"installed: {INSTALLS_TF_KERAS}", name=name)
+        inside = name[len("keras"):]
+        for place in ("tf_keras.api._v1.keras", "tf_keras.src", "tf_keras"):
+            if _exists(place + inside):
+                return self._spec(name, lambda: importlib.import_module(place + inside))
+        raise ModuleNotFoundError("No module named %r (tf_keras has nothing of that name)" % name, name=name)
 
     def _module(self, name, where):
         """The module `penstock.WHERE` as programs import it."""
@@ -150,6 +174,10 @@ def internal_module(where, name=None):
     """The module that the table calls `where`, as programs import it under TensorFlow's name for it."""
     found = importlib.import_module("penstock." + places.place(where))
     return _Public(name or found.__name__, found, where) if _is_public(where) else found
+
+
+def _is_tf_keras(module):
+    return "tf_keras" in (getattr(module, "__file__", None) or "")
 
 
 def _exists(name):

@@ -7,7 +7,7 @@ from penstock import alias
 
 
 def source(shell):
-    """The code of the notebook that runs in an IPython shell: of its file if that is known, and what was run."""
+    """The code of the notebook that runs in an IPython shell: of its file, if known, and of the cells run so far."""
     path = os.environ.get("JPY_SESSION_NAME") or shell.user_ns.get("__vsc_ipynb_file__") or ""
     cells = []
     if path.endswith(".ipynb") and os.path.isfile(path):
@@ -17,7 +17,7 @@ def source(shell):
 
 
 def _plain(cell):
-    """A cell without magics and commands of the shell; `%tensorflow_version 1.x` as what it says."""
+    """A cell without magics and commands of the shell; `%tensorflow_version 1.x` as an import of version 1."""
     if cell.lstrip().startswith("%%"):
         return ""
     cell = re.sub(r"^\s*%tensorflow_version\s+1.*$", "import tensorflow.contrib", cell, flags=re.MULTILINE)

@@ -9,7 +9,7 @@ _MOST_TESTS = 500
 
 def version():
     """"v1" or "v2", as PENSTOCK_TENSORFLOW says; version 1 if the program has imported penstock.v1; else its source
-    decides, and a line on stderr tells what and why."""
+    decides, and a line on stderr reports the choice."""
     chosen = children.wanted()
     if chosen is not None:
         return chosen
@@ -29,7 +29,7 @@ def say(what, chosen, why):
 
 
 def _decided():
-    """(what the program is called, its version, why)."""
+    """(name of the program, its version, why)."""
     path = getattr(sys.modules.get("__main__"), "__file__", None) or ""
     if "pytest" in sys.modules and ("pytest" in path or "py.test" in path or "xdist" in path):
         return "pytest", *choice.told(_uses_of_tests(), os.curdir)

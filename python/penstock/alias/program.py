@@ -9,7 +9,7 @@ import re
 import tokenize
 
 # One use of a name: `name` is dotted and below the TensorFlow module ("train.AdamOptimizer", "contrib"), or begins with
-# a dot if it is a method of something unknown. `guarded`: it stands where the program itself asks for the version.
+# a dot if it is a method of something unknown. `guarded`: the program checks the version there.
 Use = collections.namedtuple("Use", "name path line guarded")
 
 _MOST_FILES, _LONGEST = 400, 2 << 20
@@ -150,7 +150,7 @@ def decoded(source):
 
 
 def without_comments(text):
-    """Text of the same lines with comments and strings blanked, as well as that can be told without parsing."""
+    """Text of the same lines with comments and strings blanked, as far as that is possible without parsing."""
     def blank(found):
         return re.sub(r"[^\n]", " ", found[0])
     return re.sub(

@@ -1,5 +1,5 @@
-"""Runs a program as Python would, with `import tensorflow` giving Penstock. It leaves no trace: neither in
-the program's main module nor in what its errors show."""
+"""Runs a program as Python would, with `import tensorflow` giving Penstock. It leaves no trace, neither in
+the program's main module nor in its tracebacks."""
 import importlib
 import importlib.machinery
 import importlib.util
@@ -82,7 +82,7 @@ def _run(code, arguments, **names):
 
 
 def _report(error):
-    """Shows an error as Python does where it ends a program, with none of the frames that stand here."""
+    """Shows an error as Python does where it ends a program, without the frames of this module."""
     for each in _with_causes(error):
         trace = each.__traceback__
         while trace is not None and trace.tb_frame.f_code.co_filename == __file__:

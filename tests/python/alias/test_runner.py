@@ -116,6 +116,37 @@ def needs(*modules):
     return pytest.mark.skipif(bool(missing), reason="not installed: " + ", ".join(missing))
 
 
+def test_keras_in_version_one(tmp_path):
+    """Keras 3 needs version 2: the name means tf_keras."""
+    (tmp_path / "program.py").write_text("""
+import tensorflow as tf
+import keras
+from keras.layers import Dense
+from keras import backend as K
+x = tf.placeholder(tf.float32, [None, 2])
+print(keras is tf.keras or keras.layers.Dense is tf.keras.layers.Dense, Dense(3)(x).shape, K.get_session() is not None)
+""")
+    done = run("-m", "penstock", "--v1", "program.py", cwd=tmp_path)
+    if importlib.util.find_spec("tf_keras") is None:
+        assert done.returncode == 1 and "pip install --no-deps tf_keras" in done.stderr
+    else:
+        assert done.stdout == "True (?, 3) True\n", done.stderr
+    (tmp_path / "keras.py").write_text("layers = backend = None\n")
+    (tmp_path / "program.py").write_text("import tensorflow as tf, keras\nprint(keras.__file__)\n")
+    done = run("-m", "penstock", "--v1", "program.py", cwd=tmp_path)
+    assert done.stdout == f"{tmp_path / 'keras.py'}\n", done.stderr
+
+
+@needs("keras")
+def test_keras_by_itself_takes_tensorflow_as_its_backend(tmp_path):
+    (tmp_path / "program.py").write_text("""
+import keras
+print(keras.backend.backend(), type(keras.ops.ones(2)).__module__.split(".")[0])
+""")
+    done = run("-m", "penstock", "program.py", cwd=tmp_path, KERAS_BACKEND="tensorflow")
+    assert done.stdout == "tensorflow penstock\n", done.stderr
+
+
 @pytest.mark.slow
 @needs("joblib")
 def test_loky(tmp_path):

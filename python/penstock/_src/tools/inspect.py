@@ -1,5 +1,7 @@
 """penstock inspect FILE: what is in a checkpoint, graph, SavedModel, event or record file, in a table."""
+import argparse
 import os
+import sys
 
 from penstock import _core
 from penstock._src.graph import dtypes
@@ -151,6 +153,19 @@ def _is_records(path):
         return _core.RecordReader(path).next() is not None
     except errors.OpError:
         return False
+
+
+def main(arguments):
+    """The command line; the exit status: 1 if a file cannot be read."""
+    parser = argparse.ArgumentParser(prog="penstock inspect", description=__doc__.partition(": ")[2])
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a file, or a directory of a model or of checkpoints")
+    files = parser.parse_args(arguments).files
+    status = 0
+    for number, path in enumerate(files):
+        if len(files) > 1:
+            print("%s==> %s <==" % ("\n" if number else "", path))
+        status = max(status, inspect(path, sys.stdout))
+    return status
 
 
 def inspect(path, out):

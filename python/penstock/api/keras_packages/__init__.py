@@ -37,7 +37,8 @@ def _load():
         legacy = alias.installed() == "v1" or _legacy()
         name, inside = ("tf_keras", "tf_keras.api._v2.keras") if legacy else ("keras", "keras._tf_keras.keras")
         if not _found(name):
-            raise Unavailable(f"tf.keras is the package {name}, which is not installed: pip install {name}", name=name)
+            way = alias.INSTALLS_TF_KERAS if legacy else f"pip install {name}"
+            raise Unavailable(f"tf.keras is the package {name}, which is not installed: {way}", name=name)
         if alias.installed() is None:
             try:
                 alias.install("v2", children_too=False)
@@ -100,7 +101,7 @@ class VersionOne(types.ModuleType):
             if self._source is not self._served:
                 raise
             raise AttributeError(f"{e}; programs that `python -m penstock` runs have all of tf.keras if the package "
-                                 "tf_keras is installed") from None
+                                 f"tf_keras is installed: {_alias.get().INSTALLS_TF_KERAS}") from None
 
     def _find(self):
         alias = _alias.get()

@@ -1,7 +1,7 @@
 """`import tensorflow` gives Penstock: this folder is on the path of the child processes of a program that it runs."""
 try:
     from penstock.alias import children
-except ImportError:  # another Python, with a TensorFlow of its own
+except ImportError:  # another Python, which may have TensorFlow
     import os
     import sys
     folder = os.path.realpath(os.path.dirname(__path__[0]))

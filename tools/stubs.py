@@ -20,7 +20,8 @@ import sys
 
 from penstock.api import lazy
 from penstock._src.base.hooks import full_name
-from penstock._src.graph import op_library
+from penstock._src.graph import op_functions
+from penstock._src.graph import op_signature
 from penstock import _core
 
 # Modules whose classes are completed by other modules.
@@ -127,12 +128,12 @@ def write_namespaces(folder, version, root, below):
 # --- ops
 
 
-def op_signature(info, keyword_only):
+def op_parameters(info, keyword_only):
     inputs = {a.name: a for a in info.inputs}
     parameters = []
     for name, python in info.parameters.items():
         if name in inputs:
-            kind = "t.Sequence[t.Any]" if op_library._is_list(inputs[name]) else "t.Any"
+            kind = "t.Sequence[t.Any]" if op_signature.is_list(inputs[name]) else "t.Any"
             parameters.append(f"{python}: {kind}")
             continue
         attr = info.attrs[name]
@@ -150,7 +151,7 @@ def result_type(info):
         return "Operation"
     if info.result is not None:
         return info.result.__name__
-    return "t.List[Tensor]" if op_library._is_list(info.outputs[0]) else "Tensor"
+    return "t.List[Tensor]" if op_signature.is_list(info.outputs[0]) else "Tensor"
 
 
 def write_ops(folder):
@@ -160,18 +161,18 @@ def write_ops(folder):
     for op_name in sorted(_core.op_names()):
         if op_name.startswith("_") or ">" in op_name:
             continue
-        info = op_library.op_info(op_name)
+        info = op_signature.op_info(op_name)
         if info.result is not None:
-            fields = [f"    {field}: {'t.List[Tensor]' if op_library._is_list(o) else 'Tensor'}"
+            fields = [f"    {field}: {'t.List[Tensor]' if op_signature.is_list(o) else 'Tensor'}"
                       "  # type: ignore" for field, o in zip(info.result._fields, info.outputs)]
             functions += [f"class {info.result.__name__}(t.NamedTuple):  # type: ignore", *fields]
-        name = op_library._identifier(info.function)
+        name = op_functions._identifier(info.function)
         doc = info.definition.doc.strip().partition("\n")[0].replace("\\", "").replace('"', "'")
         end = [f'    """{doc}"""'] if doc else ["    ..."]
-        functions += [f"def {name}({op_signature(info, False)}) -> {result_type(info)}:", *end]
+        functions += [f"def {name}({op_parameters(info, False)}) -> {result_type(info)}:", *end]
         if not keyword.iskeyword(op_name):
             kind = result_type(info) if info.result is None else "_gen." + result_type(info)
-            raw += [f"def {op_name}({op_signature(info, True)}) -> {kind}:", *end]
+            raw += [f"def {op_name}({op_parameters(info, True)}) -> {kind}:", *end]
     others = "def __getattr__(name: str) -> t.Any: ...  # ops that are known by name only"
     write(folder, "_src/graph/gen.pyi", functions + [others])
     write(folder, "_src/graph/raw_ops.pyi", raw + [others])

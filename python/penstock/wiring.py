@@ -38,7 +38,7 @@ hooks.provide({
     "reduce_all": "core_ops.math_ops:reduce_all",
     "switch": "control_flow.control_flow_ops:switch",
     "statistics": "profiler.internal.flops_registry",
-    "takes_reference": "graph.op_library:takes_reference",
+    "takes_reference": "graph.op_signature:takes_reference",
     "variable_class": "ops.state.resource_variable_ops:BaseResourceVariable",
     "variable_scope": "ops.state.variable_scope",
     "vectorized_map": "parallel_for.control_flow_ops:vectorized_map",

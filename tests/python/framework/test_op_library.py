@@ -2,7 +2,7 @@ import inspect
 
 import pytest
 
-from penstock._src.graph import dtypes, gen, op_library, ops, raw_ops
+from penstock._src.graph import dtypes, gen, op_call, op_functions, op_signature, ops, raw_ops
 from penstock._src.graph.constant_op import constant_v1 as constant
 
 
@@ -19,7 +19,7 @@ def graph():
     ("FusedBatchNormGradV3", "fused_batch_norm_grad_v3"), ("Conv3DBackpropFilterV2", "conv3d_backprop_filter_v2"),
 ])
 def test_function_names(op, function):
-    assert op_library.snake_case(op) == function
+    assert op_signature.snake_case(op) == function
 
 
 def test_signatures_are_tensorflows():
@@ -72,11 +72,11 @@ def test_types_follow_from_tensors():
      "'Assign' Op requires that input 'ref' be a mutable tensor"),
     (lambda: gen.placeholder(dtypes.float32, shape="abc"), TypeError, "Error converting shape to a TensorShape"),
     (lambda: gen.bogus_op(1), AttributeError, "bogus_op"),
-    (lambda: op_library.apply_op("BogusOp"), RuntimeError, "Unrecognized Op name BogusOp"),
-    (lambda: op_library.apply_op("Identity"), TypeError, "No argument for input input"),
-    (lambda: op_library.apply_op("Identity", input=constant(1), bogus=3), TypeError,
+    (lambda: op_call.apply_op("BogusOp"), RuntimeError, "Unrecognized Op name BogusOp"),
+    (lambda: op_call.apply_op("Identity"), TypeError, "No argument for input input"),
+    (lambda: op_call.apply_op("Identity", input=constant(1), bogus=3), TypeError,
      r"apply_op\(\) got unexpected keyword arguments: bogus"),
-    (lambda: op_library.apply_op("Identity", input=constant(1), T=3), TypeError,
+    (lambda: op_call.apply_op("Identity", input=constant(1), T=3), TypeError,
      "Should not specify value for inferred attr 'T'"),
 ])
 def test_errors(call, error, text):
@@ -125,6 +125,6 @@ def test_raw_ops_take_keywords_only():
 def test_every_op_gets_a_function():
     made = 0
     for op in dir(raw_ops):
-        assert callable(op_library.function(op)), op
+        assert callable(op_functions.function(op)), op
         made += 1
     assert made > 10

@@ -1,5 +1,5 @@
 """Gradients of cuDNN's recurrent ops: functions for GPUs are built, and differentiated, on machines without one too."""
-from penstock._src.graph import op_library, ops
+from penstock._src.graph import op_functions, ops
 
 
 def _register(version):
@@ -10,7 +10,7 @@ def _register(version):
         kept = ["dropout", "seed", "seed2", "rnn_mode", "input_mode", "direction"]
         if version == "V3":
             kept += ["time_major", "num_proj"]
-        backprop = op_library.function("CudnnRNNBackprop" + version)
+        backprop = op_functions.function("CudnnRNNBackprop" + version)
         found = backprop(*op.inputs, *op.outputs[:3], *grads[:3], *op.outputs[3:],
                          **{name: op.get_attr(name) for name in kept})
         return [*found, *[None] * (len(op.inputs) - len(found))]

@@ -7,14 +7,14 @@ _names: dict[str, str] = {}
 
 def op_name(function_name):
     """The name of the op that a function is named after, or None."""
-    from penstock._src.graph import op_library
+    from penstock._src.graph import op_signature
     plain = function_name.strip("_")
     guess = "".join(word[:1].upper() + word[1:] for word in plain.split("_"))
-    if op_library.snake_case(guess) == plain and _core.op_def(guess) is not None:
+    if op_signature.snake_case(guess) == plain and _core.op_def(guess) is not None:
         return guess
     if not _names:
         for op in _core.op_names():
-            _names.setdefault(op_library.snake_case(op).strip("_"), op)
+            _names.setdefault(op_signature.snake_case(op).strip("_"), op)
     return _names.get(plain)
 
 
@@ -29,11 +29,11 @@ def __getattr__(name):
     op = op_name(name)
     if op is None:
         raise AttributeError(f"penstock has no op for the function '{name}'")
-    from penstock._src.graph import op_library
-    value = globals()[name] = op_library.function(op)
+    from penstock._src.graph import op_functions
+    value = globals()[name] = op_functions.function(op)
     return value
 
 
 def __dir__():
-    from penstock._src.graph import op_library
-    return sorted(op_library.snake_case(op) for op in _core.op_names())
+    from penstock._src.graph import op_signature
+    return sorted(op_signature.snake_case(op) for op in _core.op_names())

@@ -8,8 +8,8 @@ from penstock import _core
 def __getattr__(name):
     if name.startswith("__") or _core.op_def(name) is None:
         raise AttributeError(f"module 'penstock.raw_ops' has no attribute {name!r}")
-    from penstock._src.graph import op_library
-    function = op_library.function(name)
+    from penstock._src.graph import op_functions
+    function = op_functions.function(name)
 
     @functools.wraps(function)
     def raw_op(*args, **kwargs):

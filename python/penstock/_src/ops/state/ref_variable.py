@@ -2,7 +2,7 @@
 import functools
 
 from penstock._src.graph import gen
-from penstock._src.graph import op_library
+from penstock._src.graph import op_functions
 from penstock._src.graph import ops
 from penstock._src.graph import tensor_shape
 from penstock._src.core_ops import array_ops
@@ -249,4 +249,4 @@ def _overload_in_place():
 
 
 _overload_in_place()
-op_library.variables_hold_tensors(RefVariable, RefVariable.value, RefVariable._ref)
+op_functions.variables_hold_tensors(RefVariable, RefVariable.value, RefVariable._ref)

@@ -11,6 +11,9 @@
 
 #include "bindings.h"
 #include "penstock/base/alarms.h"
+#include "penstock/distributed/cluster_server.h"
+#include "penstock/distributed/cluster_session.h"
+#include "penstock/distributed/remote_master.h"
 #include "penstock/kernel/interrupts.h"
 #include "penstock/runtime/eager.h"
 #include "penstock/runtime/session.h"
@@ -63,20 +66,54 @@ void RaiseEarlierInterrupt() {
 }
 
 struct PyServer {
-  std::shared_ptr<Server> server;
+  std::shared_ptr<ClusterServer> server;
 };
 
-std::vector<std::shared_ptr<Server>> Servers(const std::vector<PyServer>& servers) {
-  std::vector<std::shared_ptr<Server>> all;
-  for (const PyServer& each : servers) all.push_back(each.server);
-  return all;
+constexpr std::string_view kGrpc = "grpc://";
+
+// NotFoundError unless the target is this process itself or an address.
+void RequireKnown(const std::string& target) {
+  if (target.empty() || target == "local" || target.starts_with(kGrpc)) return;
+  throw NotFound("No session factory registered for the given session options: {target: \"", target,
+                 "\"}; this runtime knows \"\" and \"grpc://HOST:PORT\"");
 }
 
-// NotFoundError unless the target is this process itself or has a server.
-void RequireServed(const std::string& target, const std::vector<PyServer>& servers) {
-  if (!servers.empty() || target.empty() || target == "local") return;
-  Raise(Status(Code::kNotFound, StrCat("No session factory registered for the given session options: {target: \"",
-                                       target, "\"}; this runtime serves the target \"\"")));
+// The master that a target names: of this process, or far away.
+std::shared_ptr<MasterInterface> MasterOf(const std::string& target, const ClusterServer* server) {
+  if (server) return server->master();
+  return MakeRemoteMaster(target.substr(kGrpc.size()));
+}
+
+// A session of the one task of a cluster, in its process, needs no master.
+bool IsLocal(const std::string& target, const ClusterServer* server, const SessionOptions& options) {
+  return !target.starts_with(kGrpc) || (!getenv("FORCE") && server && server->is_alone() && options.cluster.empty());
+}
+
+std::shared_ptr<SessionInterface> MakeSession(std::shared_ptr<Graph> graph, const std::string& target,
+                                              const std::string& config) {
+  RequireKnown(target);
+  SessionOptions options = ParseConfig(config);
+  const std::shared_ptr<ClusterServer> server = ClusterServer::Find(target);
+  if (!IsLocal(target, server.get(), options)) {
+    return std::make_shared<ClusterSession>(std::move(graph), MasterOf(target, server.get()), target, config);
+  }
+  // Iterators end with their session, and wait for threads that may be calling Python.
+  return std::shared_ptr<SessionInterface>(
+      new Session(std::move(graph), std::move(options), server ? server->local() : nullptr),
+      [](SessionInterface* dying) {
+        std::optional<NoGil> no_gil;
+        if (Py_IsInitialized() && PyGILState_Check()) no_gil.emplace();
+        delete dying;
+      });
+}
+
+void ResetTarget(const std::string& target, const std::vector<std::string>& containers, const std::string& config) {
+  RequireKnown(target);
+  const SessionOptions options = ParseConfig(config);
+  const std::shared_ptr<ClusterServer> server = ClusterServer::Find(target);
+  if (!target.starts_with(kGrpc)) return Session::Reset(containers);
+  if (server) Session::Reset(containers, server->local());
+  MasterOf(target, server.get())->Reset(containers, options.device_filters);
 }
 
 struct PySession {
@@ -276,35 +313,23 @@ void BindSession(nb::module_& m) {
       .def_ro("incarnation", &PyDevice::incarnation);
   nb::class_<PyCallable>(m, "Callable").def("__call__", &Call).def("with_metadata", &CallWithMetadata);
   nb::class_<PyServer>(m, "Server")
-      .def(
-          "__init__",
-          [](PyServer* self, const std::string& job, int task, nb::bytes config) {
-            const std::string options = Bytes(config);
-            auto server = Waiting([&] { return std::make_shared<Server>(job, task, ParseConfig(options)); });
-            new (self) PyServer{std::move(server)};
-          },
-          nb::arg("job"), nb::arg("task"), nb::arg("config"));
+      .def("__init__",
+           [](PyServer* self, nb::bytes server_def) {
+             const std::string bytes = Bytes(server_def);
+             auto server = Waiting([&] { return ClusterServer::Create(ParseServerSpec(bytes)); });
+             new (self) PyServer{std::move(server)};
+           })
+      .def_prop_ro("target", [](const PyServer& self) { return self.server->target(); });
   nb::class_<PySession>(m, "Session")
       .def(
           "__init__",
-          [](PySession* self, PyGraph& graph, const std::string& target, nb::bytes config,
-             const std::vector<PyServer>& servers) {
-            RequireServed(target, servers);
+          [](PySession* self, PyGraph& graph, const std::string& target, nb::bytes config) {
             const std::string options = Bytes(config);
-            auto session = Waiting([&] {
-              // Iterators end with their session, and wait for threads that may be calling Python.
-              return std::shared_ptr<Session>(new Session(graph.graph, ParseConfig(options), Servers(servers)),
-                                              [](Session* dying) {
-                                                std::optional<NoGil> no_gil;
-                                                if (Py_IsInitialized() && PyGILState_Check()) no_gil.emplace();
-                                                delete dying;
-                                              });
-            });
+            auto session = Waiting([&] { return MakeSession(graph.graph, target, options); });
             WatchInterrupts();
             new (self) PySession{graph.graph, std::move(session)};
           },
-          nb::arg("graph"), nb::arg("target") = "", nb::arg("config") = nb::bytes("", 0),
-          nb::arg("servers") = std::vector<PyServer>())
+          nb::arg("graph"), nb::arg("target") = "", nb::arg("config") = nb::bytes("", 0))
       .def("run", &Run, nb::arg("feeds"), nb::arg("fetches"), nb::arg("targets"),
            nb::arg("options").none() = nb::none(), nb::arg("metadata") = false)
       .def(
@@ -333,12 +358,11 @@ void BindSession(nb::module_& m) {
            })
       .def_static(
           "reset",
-          [](const std::string& target, const std::vector<std::string>& containers,
-             const std::vector<PyServer>& servers) {
-            RequireServed(target, servers);
-            Waiting([&] { Session::Reset(containers, Servers(servers)); });
+          [](const std::string& target, const std::vector<std::string>& containers, nb::bytes config) {
+            const std::string options = Bytes(config);
+            Waiting([&] { ResetTarget(target, containers, options); });
           },
-          nb::arg("target"), nb::arg("containers"), nb::arg("servers") = std::vector<PyServer>());
+          nb::arg("target"), nb::arg("containers"), nb::arg("config") = nb::bytes("", 0));
   m.def("cache_statistics", [] {
     nb::dict all;
     const auto add = [&](const char* name, const CacheStats& stats) {

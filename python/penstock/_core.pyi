@@ -238,13 +238,16 @@ class DeviceInfo:
     incarnation: int
 
 class Server:
-    """Devices, with all that lives on them, that several sessions of this process share."""
-    def __init__(self, job: str, task: int, config: bytes) -> None: ...
+    """One task of a cluster, which serves until the process ends."""
+    def __init__(self, server_def: bytes) -> None:
+        """server_def: a serialized ServerDef."""
+    @property
+    def target(self) -> str: ...
 
 class Session:
     """Runs parts of one graph. All methods may be called from many threads; the GIL is released while running."""
-    def __init__(self, graph: Graph, target: str = "", config: bytes = b"", servers: Sequence[Server] = ()) -> None:
-        """config: a serialized ConfigProto; servers: whose devices it runs on, its target's first; none: its own."""
+    def __init__(self, graph: Graph, target: str = "", config: bytes = b"") -> None:
+        """target: "" for devices of its own, or "grpc://host:port" of a server; config: a serialized ConfigProto."""
     def run(
         self,
         feeds: Sequence[tuple[TensorId, Any]],

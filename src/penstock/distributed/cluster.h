@@ -30,4 +30,7 @@ std::string TaskName(std::string_view job, int task);
 // Its first part, of the full name of a device or task. InvalidArgument: it names no job or no task.
 std::string TaskOfDevice(std::string_view device);
 
+// A random number of 56 bits: of a step, a request. The highest bits have other uses in TensorFlow.
+int64_t RandomId();
+
 }  // namespace penstock

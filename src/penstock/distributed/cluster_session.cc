@@ -146,9 +146,18 @@ void ClusterSession::PartialRun(const std::string&, const std::vector<std::pair<
 }
 
 std::vector<DeviceAttributes> ClusterSession::ListDevices() {
+  const Cancellable call(this, false);
   std::string handle;
   {
-    std::lock_guard lock(extend_mutex_);
+    std::lock_guard extending(extend_mutex_);
+    if (handle_.empty()) {  // without the graph's nodes, which may name devices that are not there
+      GraphDef empty;
+      {
+        std::lock_guard lock(graph_->mutex());
+        empty.versions = graph_->versions();
+      }
+      handle_ = master_->CreateSession(empty, config_, target_, call.get());
+    }
     handle = handle_;
   }
   return master_->ListDevices(handle);

@@ -1,7 +1,5 @@
 #include "penstock/distributed/master_messages.h"
 
-#include "penstock/io/run_metadata.h"
-
 namespace penstock {
 
 void ToProto(const RunStepRequest& request, tensorflow::RunStepRequest* proto) {

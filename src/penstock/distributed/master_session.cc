@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <random>
 #include <unordered_set>
 
 #include "penstock/distributed/calls.h"
@@ -19,13 +18,6 @@
 namespace penstock {
 namespace {
 
-int64_t RandomStepId() {
-  static std::mutex mutex;
-  static std::mt19937_64 random{std::random_device()()};
-  std::lock_guard lock(mutex);
-  return static_cast<int64_t>(random() >> 8);  // the highest bits are of other uses in TensorFlow
-}
-
 std::string KeyOf(const RunStepRequest& request) {
   std::string key;
   AppendKey(static_cast<int64_t>(request.feeds.size()), &key);
@@ -37,20 +29,40 @@ std::string KeyOf(const RunStepRequest& request) {
   return key;
 }
 
+// A call on a device that is known now is a call that is placed there.
+void PlaceRemoteCalls(Graph& graph) {
+  for (Node* node : graph.Nodes()) {
+    if (node->op_name() != "RemoteCall") continue;
+    const Tensor* target = graph.ConstantValue(node->input(0));
+    if (!target || target->num_elements() != 1) {
+      throw Unimplemented("{{node ", node->name(), "}}: on a cluster the target of RemoteCall must be a constant");
+    }
+    const std::string device(target->data<TString>()->view());
+    NodeSpec call{
+        .op = "StatefulPartitionedCall", .name = "", .inputs = {}, .control_inputs = {}, .attrs = {}, .device = ""};
+    call.inputs.assign(node->inputs().begin() + 1, node->inputs().end());
+    call.control_inputs = node->control_inputs();
+    call.attrs = {
+        {"Tin", *node->attrs().Find("Tin")}, {"Tout", *node->attrs().Find("Tout")}, {"f", *node->attrs().Find("f")}};
+    graph.Become(node, std::move(call));
+    node->set_device(device);
+  }
+}
+
 }  // namespace
 
 // One step that runs: its calls of the tasks.
 class MasterSession::Running {
  public:
   Running(const Step& step, const RunStepRequest& request, const ClientDevice& client, const std::string& own_task)
-      : step_(step), responses_(step.parts.size()), id_(RandomStepId()) {
+      : step_(step), responses_(step.parts.size()), id_(RandomId()) {
     for (const Part& part : step.parts) {
       RunGraphRequest& call = calls_.emplace_back();
       call.session = step.session;
       call.has_session = true;
       call.graph = part.graph;
       call.step_id = id_;
-      call.request_id = RandomStepId();
+      call.request_id = RandomId();
       call.record_timeline = request.options.trace_level > 0;
       call.record_partition_graphs = request.options.output_partition_graphs;
       if (part.task != own_task) continue;
@@ -83,6 +95,8 @@ class MasterSession::Running {
     RunStepResponse response;
     for (RunGraphResponse& one : responses_) {
       for (auto& [key, value] : one.received) response.fetched.push_back(std::move(value));
+      response.metadata.has_step_stats |= one.metadata.has_step_stats;
+      response.metadata.others += one.metadata.others;
       std::ranges::move(one.metadata.devices, std::back_inserter(response.metadata.devices));
       std::ranges::move(one.metadata.partition_graphs, std::back_inserter(response.metadata.partition_graphs));
     }
@@ -252,6 +266,7 @@ std::shared_ptr<const MasterSession::Step> MasterSession::Register(const RunStep
   for (Node* node : graph->Nodes()) {
     if (node->attr_or<bool>("client_terminated", false)) node->set_device(client_.name);
   }
+  PlaceRemoteCalls(*graph);
   LowerControlFlow(*graph, true);
   InlineCalls(*graph);
   LowerControlFlow(*graph);  // that was in the calls

@@ -4,7 +4,6 @@
 
 #include "penstock/distributed/master_messages.h"
 #include "penstock/distributed/remote_call.h"
-#include "penstock/io/run_metadata.h"
 
 namespace penstock {
 namespace {
@@ -48,7 +47,7 @@ class RemoteMaster final : public MasterInterface {
       if (it == values.end()) throw Internal("The answer of the master lacks the fetched tensor ", fetch);
       result.fetched.push_back(it->second);
     }
-    if (response.has_metadata()) result.metadata = ParseRunMetadata(response.metadata().SerializeAsString());
+    if (response.has_metadata()) result.metadata.others = SerializeMessage(response.metadata());
     return result;
   }
 

@@ -1,7 +1,6 @@
 #include "penstock/distributed/remote_worker.h"
 
 #include <mutex>
-#include <random>
 
 #include "penstock/distributed/master_messages.h"
 #include "penstock/distributed/tensor_wire.h"
@@ -12,10 +11,7 @@ namespace penstock {
 namespace {
 
 // Not 0, which would mean that requests are not counted.
-int64_t NewRequestId() {
-  thread_local std::mt19937_64 random{std::random_device()()};
-  return static_cast<int64_t>(random() >> 2) | 1;
-}
+int64_t NewRequestId() { return RandomId() | 1; }
 
 // Ends a call when `cancellation` is cancelled, until the call has ended by itself.
 class CancelLink {

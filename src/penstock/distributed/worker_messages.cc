@@ -4,7 +4,6 @@
 #include "penstock/distributed/master_messages.h"
 #include "penstock/distributed/tensor_wire.h"
 #include "penstock/io/config.h"
-#include "penstock/io/run_metadata.h"
 
 namespace penstock {
 namespace {
@@ -164,7 +163,7 @@ RunGraphResponse DecodeRan(std::string_view bytes, const std::vector<std::string
     if (proto.has_step_stats()) recorded.mutable_step_stats()->Swap(proto.mutable_step_stats());
     if (proto.has_cost_graph()) recorded.mutable_cost_graph()->Swap(proto.mutable_cost_graph());
     recorded.mutable_partition_graphs()->Swap(proto.mutable_partition_graph());
-    response.metadata = ParseRunMetadata(SerializeMessage(recorded));
+    response.metadata.others = SerializeMessage(recorded);
   }
   return response;
 }

@@ -198,6 +198,19 @@ RunOptions ParseRunOptions(std::string_view bytes) {
   return options;
 }
 
+std::string SerializeRunOptions(const RunOptions& options) {
+  tensorflow::RunOptions proto;
+  proto.set_trace_level(static_cast<tensorflow::RunOptions::TraceLevel>(options.trace_level));
+  proto.set_timeout_in_ms(options.timeout_ms);
+  proto.set_inter_op_thread_pool(options.inter_op_thread_pool);
+  proto.set_output_partition_graphs(options.output_partition_graphs);
+  proto.set_report_tensor_allocations_upon_oom(options.report_tensor_allocations_upon_oom);
+  if (options.collective_graph_key != 0) {
+    proto.mutable_experimental()->set_collective_graph_key(options.collective_graph_key);
+  }
+  return SerializeMessage(proto);
+}
+
 std::string SerializeRunMetadata(const RunMetadata& metadata) {
   google::protobuf::Arena arena;
   auto* proto = google::protobuf::Arena::CreateMessage<tensorflow::RunMetadata>(&arena);
@@ -214,7 +227,7 @@ std::string SerializeRunMetadata(const RunMetadata& metadata) {
     proto->mutable_session_metadata()->set_name(metadata.session_name);
     proto->mutable_session_metadata()->set_version(metadata.session_version);
   }
-  return SerializeMessage(*proto);
+  return SerializeMessage(*proto) + metadata.others;
 }
 
 }  // namespace penstock

@@ -108,6 +108,7 @@ struct RunOptions {
 };
 
 RunOptions ParseRunOptions(std::string_view bytes);
+std::string SerializeRunOptions(const RunOptions& options);  // without what debuggers watch
 
 // One output of a node that ran.
 struct OutputStats {
@@ -156,6 +157,7 @@ struct RunMetadata {
   std::string session_name;
   int64_t session_version = 0;
   bool has_session_metadata = false;
+  std::string others;  // RunMetadata messages of other processes, one after the other, which are merged with this one
 };
 
 std::string SerializeRunMetadata(const RunMetadata& metadata);

@@ -46,24 +46,6 @@ void ForEachSession(Close close) {
   }
 }
 
-// The devices of these servers, or others of their names: all of the first, and those of the others that the filters
-// let see.
-std::vector<std::shared_ptr<Device>> VisibleDevices(const std::vector<std::shared_ptr<Server>>& servers,
-                                                    const SessionOptions& options) {
-  std::vector<DeviceName> filters;
-  for (const std::string& filter : options.device_filters) filters.push_back(DeviceName::Parse(filter));
-  std::vector<std::shared_ptr<Device>> visible;
-  for (const auto& server : servers) {
-    for (const auto& device : options.isolate_session_state ? server->MakeDevicesAlike() : server->devices()) {
-      if (filters.empty() || server == servers[0] ||
-          std::ranges::any_of(filters, [&](const auto& f) { return f.Matches(device->parsed_name()); })) {
-        visible.push_back(device);
-      }
-    }
-  }
-  return visible;
-}
-
 }  // namespace
 
 std::atomic<int64_t> Session::next_step_{1};
@@ -72,18 +54,18 @@ std::vector<std::shared_ptr<Device>> MakeLocalDevices(const SessionOptions& opti
   return MakeDevices(kJobPrefix, options);
 }
 
-Session::Session(std::shared_ptr<Graph> graph, SessionOptions options, std::vector<std::shared_ptr<Server>> servers)
-    : graph_(std::move(graph)), servers_(std::move(servers)) {
+Session::Session(std::shared_ptr<Graph> graph, SessionOptions options, std::shared_ptr<Server> server)
+    : graph_(std::move(graph)), server_(std::move(server)) {
   std::vector<std::shared_ptr<Device>> devices;
-  if (servers_.empty()) {
+  if (!server_) {
     devices = MakeLocalDevices(options);
   } else {
-    if (!options.cluster.empty()) throw Unimplemented("A session over several servers (ConfigProto.cluster_def)");
-    const SessionOptions& defaults = servers_[0]->options();
+    for (const std::string& filter : options.device_filters) DeviceName::Parse(filter);  // the own task passes all
+    const SessionOptions& defaults = server_->options();
     if (options.operation_timeout_ms == 0) options.operation_timeout_ms = defaults.operation_timeout_ms;
     options.log_device_placement |= defaults.log_device_placement;
-    devices = VisibleDevices(servers_, options);
     own_devices_ = options.isolate_session_state;
+    devices = own_devices_ ? server_->MakeDevicesAlike() : server_->devices();
   }
   runtime_ = std::make_shared<SessionRuntime>(std::move(options), std::move(devices), graph_->ops(), [this] {
     std::lock_guard lock(graph_->mutex());
@@ -287,13 +269,12 @@ void Session::CloseWith(bool server_was_reset) {
   CancelPartialRuns();
 }
 
-void Session::Reset(const std::vector<std::string>& containers, const std::vector<std::shared_ptr<Server>>& servers) {
-  for (const auto& server : servers) server->Clear(containers);
+void Session::Reset(const std::vector<std::string>& containers, const std::shared_ptr<Server>& server) {
+  if (server) server->Clear(containers);
   ForEachSession([&](Session& session) {
-    if (session.servers_.empty() != servers.empty()) return;
-    if (!servers.empty() && session.servers_[0] != servers[0]) return;
-    if (servers.empty()) ClearContainers(session.runtime_->devices, containers);
-    session.CloseWith(!servers.empty());
+    if (session.server_ != server) return;
+    if (!server) ClearContainers(session.runtime_->devices, containers);
+    session.CloseWith(server != nullptr);
   });
 }
 

@@ -17,11 +17,9 @@ namespace penstock {
 
 class Session final : public SessionInterface {
  public:
-  // On devices of its own or, if there are servers, on theirs: those of the first, its target's, and of the others what
-  // device_filters lets see; with isolate_session_state, on devices of its own that are named like them.
-  // InvalidArgument: a bad device count or thread count, a malformed filter; Unimplemented: other servers than those of
-  // the target's cluster.
-  Session(std::shared_ptr<Graph> graph, SessionOptions options, std::vector<std::shared_ptr<Server>> servers = {});
+  // On devices of its own or, if there is a server, on the server's; with isolate_session_state, on devices of its own
+  // that are named like them. InvalidArgument: a bad device count or thread count, a malformed filter.
+  Session(std::shared_ptr<Graph> graph, SessionOptions options, std::shared_ptr<Server> server = nullptr);
   ~Session() override;
 
   using Signature = StepSignature;
@@ -45,10 +43,9 @@ class Session final : public SessionInterface {
   // Later calls fail with Cancelled, or with Aborted if the session's server was reset.
   void CloseWith(bool server_was_reset);
   bool closed() const { return closed_; }
-  // Clears containers (all if empty) of these servers and closes the sessions whose target is the first; without
-  // servers, of every session that has none.
-  static void Reset(const std::vector<std::string>& containers,
-                    const std::vector<std::shared_ptr<Server>>& servers = {});
+  // Clears containers (all if empty) of a server and closes its sessions; without a server, of every session that has
+  // none.
+  static void Reset(const std::vector<std::string>& containers, const std::shared_ptr<Server>& server = nullptr);
   static void CloseAll();
   // Of the compiled steps of all sessions together.
   static CacheStats StepCacheStats();
@@ -59,7 +56,7 @@ class Session final : public SessionInterface {
   ThreadPool* PoolFor(const RunOptions& options) const;
 
   std::shared_ptr<Graph> graph_;
-  std::vector<std::shared_ptr<Server>> servers_;
+  const std::shared_ptr<Server> server_;
   bool own_devices_ = true;
   std::shared_ptr<SessionRuntime> runtime_;
   ForkMutex mutex_;

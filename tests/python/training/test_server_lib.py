@@ -88,9 +88,9 @@ def test_a_cluster_in_one_process():
         assert [where[op.name] for op in (v.op, z.op, y.op)] == names
     only_ps = tf.ConfigProto(device_filters=["/job:ps"])
     with tf.Session(servers["worker"][0].target, config=only_ps) as sess:
-        assert len(sess.list_devices()) == 2 and sess.run(v) == 3.0
-        with pytest.raises(tf.errors.InvalidArgumentError, match="worker/task:1"):
-            sess.run(y)
+        assert len(sess.list_devices()) == 2
+        with pytest.raises(tf.errors.InvalidArgumentError, match="worker/task:1"):  # the whole graph is placed
+            sess.run(v)
 
 
 def test_a_cluster_stays_together():
@@ -170,8 +170,8 @@ def test_a_session_outlives_its_server():
     del server
     gc.collect()
     assert len(sess.list_devices()) == 2 and sess.run(tf.constant(1)) == 1
-    with pytest.raises(tf.errors.NotFoundError, match="No session factory"):
-        tf.Session(target)
+    with tf.Session(target) as later:  # the server lives as long as its process
+        assert later.run(tf.constant(2)) == 2
 
 
 def test_what_a_server_is_made_of():
@@ -183,13 +183,13 @@ def test_what_a_server_is_made_of():
     with pytest.raises(TypeError, match="Could not convert"):
         tf.train.Server("localhost:0")
     alone = tf.train.Server(cluster, job_name="b")
-    with pytest.raises(tf.errors.UnimplementedError, match="/job:a/task:0 of the cluster is not served"):
-        tf.Session(alone.target)
+    impatient = tf.ConfigProto(operation_timeout_in_ms=300)
+    with tf.Session(alone.target, config=impatient) as sess:
+        with pytest.raises(tf.errors.DeadlineExceededError, match="No answer from /job:a/replica:0/task:0"):
+            sess.run(tf.constant(1))
     with pytest.raises(tf.errors.NotFoundError, match="No server factory"):
         tf.train.Server({"a": ["localhost:0"]}, protocol="carrier pigeon")
     server = tf.train.Server({"b": {3: "localhost:0"}}, start=False)
-    with pytest.raises(tf.errors.NotFoundError):
-        tf.Session(server.target)
     server.start()
     with tf.Session(server.target) as sess:
         assert sess.list_devices()[0].name == "/job:b/replica:0/task:3/device:CPU:0"

@@ -1,22 +1,10 @@
 """Servers and the clusters that they belong to: tf.train.ClusterSpec and tf.train.Server."""
-import socket
 import threading
-import weakref
 
 from penstock import _core
 from penstock import proto
 from penstock._src.graph import errors
 from penstock._src.base import compat
-
-_servers = weakref.WeakValueDictionary()  # target -> Server
-_reached_by_others = []  # servers of clusters of several tasks: as in TensorFlow, they live as long as the process
-
-
-def find(target):
-    """The runtime's servers that a session of this target runs on, the target's own first; none if no server of this
-    process has it. UnimplementedError: a task of its cluster is not served by this process."""
-    server = _servers.get(target)
-    return [] if server is None else [server._server, *(peer._server for peer in server._peers())]
 
 
 class ClusterSpec:
@@ -151,19 +139,19 @@ def _make_server_def(server_or_cluster_def, job_name, task_index, protocol, conf
 
 
 class Server:
-    """A task of a cluster whose tasks are all in this process: sessions whose target is the server's run on the devices
-    of them all, share them with other such sessions, and so variables and queues, and what lives there stays when they
-    close.
+    """A task of a cluster: it serves sessions of this and of other processes, whose target is the server's, and runs the
+    parts of their steps that are placed on its devices. Variables, queues and tables belong to the task: sessions share
+    them, and they stay when a session closes. A server lives as long as its process.
 
     server_or_cluster_def: a ServerDef, or what a ClusterSpec is made of. job_name, task_index: which task it is, if
-    that leaves a choice. config: a ConfigProto; start: whether to start it at once. Other processes are not reached: a
-    session for a cluster that has tasks there gets UnimplementedError.
+    that leaves a choice. config: a ConfigProto; start: whether to start it at once. InvalidArgumentError: no such task,
+    a malformed address; UnknownError: its port cannot be had.
     """
 
     def __init__(self, server_or_cluster_def, job_name=None, task_index=None, protocol=None, config=None, start=True):
         self._server_def = _make_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
         server_def = self._server_def
-        if server_def.protocol != "grpc":
+        if server_def.protocol.partition("+")[0] != "grpc":
             raise errors.NotFoundError(None, None, f"No server factory registered for the given ServerDef: {server_def}"
                                                    "\nThe available server factories are: [ GRPC_SERVER ]")
         spec = ClusterSpec(server_def.cluster)
@@ -171,33 +159,16 @@ class Server:
             address = spec.task_address(server_def.job_name, server_def.task_index)
         except ValueError as e:
             raise errors.InvalidArgumentError(None, None, str(e)) from None
-        self._socket, self._target = _reserve(address)
-        self._server = _core.Server(server_def.job_name, server_def.task_index,
-                                    server_def.default_session_config.SerializeToString())
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdigit():
+            raise errors.InvalidArgumentError(None, None, f'Could not parse port for local server from "{address}".')
+        self._server = _core.Server(server_def.SerializeToString())
         self._stopped = threading.Event()
         if start:
             self.start()
 
-    def __del__(self):
-        if hasattr(self, "_socket"):
-            self._socket.close()
-
     def start(self):
-        """Sessions may connect from now on."""
-        _servers[self._target] = self
-        if sum(len(job.tasks) for job in self.server_def.cluster.job) > 1 and self not in _reached_by_others:
-            _reached_by_others.append(self)
-
-    def _peers(self):
-        """The started servers of the cluster's other tasks."""
-        started = {(s.server_def.job_name, s.server_def.task_index): s for s in list(_servers.values())
-                   if s.server_def.cluster == self.server_def.cluster}
-        tasks = [(job.name, task) for job in self.server_def.cluster.job for task in sorted(job.tasks)]
-        for job, task in tasks:
-            if (job, task) not in started:
-                raise errors.UnimplementedError(
-                    None, None, f"/job:{job}/task:{task} of the cluster is not served by this process")
-        return [started[task] for task in tasks if started[task] is not self]
+        """Serves from now on. A server that was made has its port and serves already."""
 
     def join(self):
         """Waits for ever: a server ends with its process."""
@@ -211,23 +182,9 @@ class Server:
     @property
     def target(self):
         """What a session takes as its target to run on this server."""
-        return self._target
+        return self._server.target
 
     @staticmethod
     def create_local_server(config=None, start=True):
         """A server of a cluster with one job, "local", of one task; any free port."""
         return Server({"local": ["localhost:0"]}, protocol="grpc", config=config, start=start)
-
-
-def _reserve(address):
-    """A socket that holds the address's port, which nobody listens on, and the target. UnknownError if it is taken."""
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
-        raise errors.InvalidArgumentError(None, None, f'Could not parse port for local server from "{address}".')
-    reserved = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        reserved.bind(("", int(port)))
-    except (OSError, OverflowError):
-        reserved.close()
-        raise errors.UnknownError(None, None, "Could not start gRPC server", errors.UNKNOWN) from None
-    return reserved, f"grpc://localhost:{reserved.getsockname()[1]}"

@@ -18,7 +18,6 @@ from penstock._src.graph import stack
 from penstock._src.graph.graph import Graph
 from penstock._src.graph.operation import Operation
 from penstock._src.graph.tensor import Tensor
-from penstock._src.session import server_lib
 from penstock._src.base import compat
 from penstock._src.base import nest
 
@@ -118,7 +117,7 @@ class BaseSession(SessionInterface):
         self._steps, self._older_steps = {}, {}  # used since the last change of generations, and before
         self._dead_handles = DeadHandles()
         target = compat.as_str(target or "")
-        self._session = _core.Session(graph._core, target, data, server_lib.find(target))
+        self._session = _core.Session(graph._core, target, data)
 
     @property
     def graph(self):
@@ -468,11 +467,10 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target, containers=None, config=None):
-        """Clears resource containers (all if none are named) and closes the sessions of a target. NotFoundError: no
-        server of this process has the target."""
-        _config_bytes(config)
-        target = compat.as_str(target or "")
-        _core.Session.reset(target, [compat.as_str(c) for c in containers or ()], server_lib.find(target))
+        """Clears resource containers (all if none are named) and closes the sessions of a target, on all tasks of its
+        cluster that the config's device_filters let see. NotFoundError: a target of an unknown kind."""
+        data = _config_bytes(config)
+        _core.Session.reset(compat.as_str(target or ""), [compat.as_str(c) for c in containers or ()], data)
 
 
 class InteractiveSession(BaseSession):

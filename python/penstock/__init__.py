@@ -17,10 +17,21 @@ class _OtherNames:
 
     @staticmethod
     def find_spec(name, path=None, target=None):
+        if name.startswith(("penstock.v1.", "penstock.v2.")):
+            _no_such_name(*name.rsplit(".", 1))
         if not name.startswith("penstock.") or name.startswith(_IN_PLACE):
             return None
         from penstock.alias import places
         return places.spec(name)
+
+
+def _no_such_name(module, name):
+    """ImportError that says why `from MODULE import NAME` fails, where that looks for a module of this name."""
+    if module in _sys.modules and not name.startswith("_"):
+        from penstock._src.base import hooks
+        reason = hooks.Hook("missing_name.reason")(module, name)
+        if reason:
+            raise ImportError(f"cannot import name {name!r} from {module!r}: {reason}", name=module)
 
 
 _IN_PLACE = tuple("penstock." + name for name in ("_", "alias", "api", "compat", "proto", "v1", "v2", "wiring"))

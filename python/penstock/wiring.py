@@ -27,6 +27,8 @@ hooks.provide({
     "jacobian": "parallel_for.jacobians",
     "linear_operators.dispatch": "ops.linear_operators.operator_dispatch:call",
     "list_of_tensors": "core_ops.array_join:convert_list",
+    "missing_name": "penstock.alias.missing:MissingName",
+    "missing_name.reason": "penstock.alias.missing:of_module",
     "name_scope": "graph.ops:name_scope",
     "numpy.indexing": "ops.numpy.np_indexing",
     "numpy.matmul": "ops.numpy.np_math_ops:matmul",

@@ -87,6 +87,8 @@ class _Finder(importlib.abc.MetaPathFinder):
         if not name.startswith("tensorflow."):
             return None
         inner = name[len("tensorflow."):]
+        if self.version == "v2" and inner.split(".")[0] == "contrib":
+            raise self._absent(name, inner)
         if inner in _TOOLS:
             return importlib.machinery.ModuleSpec(name, _Tool(_TOOLS[inner]), origin=__file__)
         public = self._public(inner)
@@ -102,7 +104,12 @@ class _Finder(importlib.abc.MetaPathFinder):
             return self._spec(name, lambda: self._module(name, where))
         if table.is_package(inner):
             return self._spec(name, lambda: _Package(name, self._namespace(inner)))
-        raise ModuleNotFoundError("No module named %r (Penstock has nothing of that name)" % name, name=name)
+        raise self._absent(name, inner)
+
+    def _absent(self, name, inner):
+        from penstock.alias import missing
+        reason = missing.reason(inner, self.version[1:]) or "Penstock has nothing of that name"
+        return ModuleNotFoundError("No module named %r (%s)" % (name, reason), name=name)
 
     def _keras(self, name):
         """The package Keras of a program of version 1 is tf_keras: Keras 3 needs version 2. Modules of the program, and

@@ -78,7 +78,7 @@ def ours(folder):
 
 
 def install(folder, version=None):
-    """Writes the package and what tools ask about it; the version's number. Refused: TensorFlow is there."""
+    """Writes the package and its metadata; the version's number. Refused: TensorFlow is there."""
     if ours(folder) is None:
         for name in _REAL:
             for found in importlib.metadata.distributions(name=name, path=[folder]):

@@ -34,6 +34,18 @@ def versions(dotted):
     return have, dotted
 
 
+def has(dotted, version):
+    """Whether version "1" or "2" has a name below the module, as far as the namespaces are known."""
+    names, parts = table(), dotted.split(".")
+    for end in range(1, len(parts) + 1):
+        namespace = ".".join(parts[:end - 1])
+        if namespace not in names:
+            return True
+        if version not in names[namespace].get(parts[end - 1], ""):
+            return False
+    return True
+
+
 def everywhere(name):
     """The dotted names, of any namespace, that end in `name`: [(dotted name, its versions)]."""
     return sorted((f"{namespace}.{name}" if namespace else name, have[name])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_missing_name = hooks.Hook("missing_name")
 _built: list = []
 
 
@@ -116,11 +117,11 @@ class Namespace(types.ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         target = self._load().get(name)
         if target is None:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+            raise _missing_name(self.__name__, name)
         try:
             value = value_of(target)
         except AttributeError as e:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} ({target} is absent)") from e
+            raise _missing_name(self.__name__, name, f" ({target} is absent)") from e
         value = names_so_far(self)[name] = dispatch.dispatched(target, value)
         return value
 

@@ -1,8 +1,10 @@
 """TensorFlow 2's module: the names in penstock/api/v2, under version 2's behaviour."""
 import sys
 
+from penstock._src.base import hooks
 from penstock.api import lazy
 
+_missing_name = hooks.Hook("missing_name")
 root = lazy.build("v2", ["penstock.compat.v2"])
 _switched = False
 beside_version_one = False  # version 1 is there as `compat.v1` only
@@ -41,6 +43,6 @@ def attribute(name):
     try:
         value = getattr(root, name)
     except AttributeError:
-        raise AttributeError(f"module 'penstock' has no attribute {name!r}") from None
+        raise _missing_name("penstock", name) from None
     switch()
     return value

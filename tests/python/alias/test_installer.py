@@ -1,4 +1,4 @@
-"""penstock alias --install in a virtual environment of its own: whoever looks for TensorFlow there finds Penstock."""
+"""penstock alias --install in a separate virtual environment: every way to look for TensorFlow finds Penstock."""
 import os
 import subprocess
 import sys

@@ -1,5 +1,7 @@
 """Saver: writes the variables of a session to checkpoints and reads them back."""
+import difflib
 import os.path
+import re
 import time
 
 import numpy as np
@@ -317,7 +319,9 @@ class Saver(object):
         except errors.NotFoundError:
             names_to_keys = None
         if names_to_keys is None:
-            raise _wrap_restore_error_with_msg(error, "a Variable name or other graph key that is missing") from error
+            wrapped = _wrap_restore_error_with_msg(error, "a Variable name or other graph key that is missing",
+                                                   _nearest_keys(error.message, prefix))
+            raise wrapped from error
         logging.warning("Restoring an object-based checkpoint using a name-based saver. This may be somewhat fragile, "
                         "and will re-build the Saver. Instead, consider loading object-based checkpoints using "
                         "tf.train.Checkpoint().")
@@ -332,10 +336,27 @@ class Saver(object):
         meta_graph.add_collection_def(meta_graph_def, key, export_scope=export_scope)
 
 
-def _wrap_restore_error_with_msg(err, extra_verbiage):
+def _nearest_keys(message, prefix):
+    """A sentence about the checkpoint's keys that resemble the one that a message says is missing, with shapes."""
+    missing = re.search(r"Key (\S+) not found in checkpoint", message)
+    if missing is None:
+        return ""
+    try:
+        reader = py_checkpoint_reader.NewCheckpointReader(prefix)
+    except errors.OpError:
+        return ""
+    shapes = reader.get_variable_to_shape_map()
+    last = missing[1].rpartition("/")[2]
+    near = [key for key in sorted(shapes) if key.endswith("/" + last) or missing[1].endswith("/" + key)]
+    near = list(dict.fromkeys([*difflib.get_close_matches(missing[1], shapes, 5, 0.6), *near])) or sorted(shapes)
+    return f"\n\nThe checkpoint has {len(shapes)} keys, the nearest are: " + ", ".join(
+        f"{key} {shapes[key]}" for key in near[:5])
+
+
+def _wrap_restore_error_with_msg(err, extra_verbiage, more=""):
     message = ("Restoring from checkpoint failed. This is most likely due to {} from the checkpoint. Please ensure "
-               "that you have not altered the graph expected based on the checkpoint. Original error:\n\n{}").format(
-                   extra_verbiage, err.message)
+               "that you have not altered the graph expected based on the checkpoint. Original error:\n\n{}{}").format(
+                   extra_verbiage, err.message, more)
     return err.__class__(err.node_def, err.op, message)
 
 

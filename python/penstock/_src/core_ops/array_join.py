@@ -71,6 +71,9 @@ def concat(values, axis, name="concat"):
     if len(values) == 1:
         with ops.name_scope(name):
             where = ops.convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32)
+            if isinstance(values[0], int) and where.get_shape().ndims:
+                raise ValueError(f"Shape {where.get_shape()} must have rank 0 (before TensorFlow 1.0 the axis came "
+                                 "first: it is tf.concat(values, axis) now)")
             where.get_shape().assert_has_rank(0)
             return identity(values[0], name=name)
     return gen.concat_v2(values=values, axis=axis, name=name)
@@ -87,6 +90,9 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     sizes = ops.convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (int, np.integer, tensor_shape.Dimension)) \
             and not isinstance(num_or_size_splits, bool):
+        if isinstance(value, int) and getattr(axis, "shape", ()) != ():
+            raise TypeError("Input 'split_dim' of 'Split' Op has a value with dimensions (before TensorFlow 1.0 the "
+                            "axis came first: it is tf.split(value, num_or_size_splits, axis) now)")
         return gen.split(axis=axis, value=value, num_split=int(num_or_size_splits), name=name)
     if sizes.get_shape().ndims == 0:
         raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split. "

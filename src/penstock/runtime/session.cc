@@ -233,7 +233,8 @@ void Session::Run(const PreparedStep& prepared, std::span<const Tensor> feeds, s
     step.schedule = executor->Poster();
   }
   std::unique_ptr<StepTrace> trace;
-  if (metadata && options.trace_level > 0) trace = std::make_unique<StepTrace>();
+  const bool measured = compiled.costs.CountRun(runtime_->options.graph) && metadata;
+  if (metadata && (measured || options.trace_level > 0)) trace = std::make_unique<StepTrace>();
   fetches->assign(compiled.ret_types.size(), Tensor());
   const RunArgs run{feeds.data(), fetches->data(), &step, trace.get()};
   const int64_t timeout = options.timeout_ms > 0 ? options.timeout_ms : runtime_->options.operation_timeout_ms;
@@ -244,6 +245,10 @@ void Session::Run(const PreparedStep& prepared, std::span<const Tensor> feeds, s
   step_resources.ClearAll();
   CheckNoneKept(feeds, *fetches);
   if (trace) trace->Fill(metadata);
+  if (measured) {
+    compiled.costs.Add(metadata->devices);
+    metadata->cost_nodes = compiled.costs.Nodes(compiled.partitions);
+  }
   for (size_t i = 0; i < fetches->size(); ++i) {
     if (!(*fetches)[i].initialized()) throw InvalidArgument("fetch ", i, " has no value: it is dead in this step");
   }

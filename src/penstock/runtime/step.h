@@ -7,6 +7,7 @@
 
 #include "penstock/io/config.h"
 #include "penstock/runtime/call_state.h"
+#include "penstock/runtime/cost_graph.h"
 #include "penstock/runtime/executor.h"
 #include "penstock/runtime/placer.h"
 
@@ -37,6 +38,7 @@ struct PreparedStep {
 struct CompiledStep final : PreparedStep {
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<std::shared_ptr<const Graph>> partitions;
+  mutable CostGraph costs;
   bool straight_line() const { return programs.size() == 1 && programs[0]->straight_line(); }
   // Of a straight line: whether it may wait for other threads.
   bool may_block() const { return programs[0]->may_block; }

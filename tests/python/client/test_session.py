@@ -236,6 +236,36 @@ def test_options_and_metadata(sess):
     assert metadata.step_stats.dev_stats
 
 
+@pytest.mark.parametrize("every, after, measured", [(0, 0, []), (1, 0, [0, 1, 2, 3, 4]), (2, 0, [1, 3]), (2, 2, [3])])
+def test_cost_graph(every, after, measured):
+    """As 1.15.5 gives it, but for times and the order of nodes."""
+    from penstock import proto
+    config = proto.ConfigProto()
+    config.graph_options.build_cost_model = every
+    config.graph_options.build_cost_model_after = after
+    with ops.Graph().as_default(), Session(config=config) as sess:
+        x = gen.placeholder(dtypes.float32, [2, 3], name="x")
+        y = gen.relu(gen.mat_mul(x, constant([[1.0, 2], [3, 4], [5, 6]]), name="product"), name="y")
+        found = []
+        for run in range(5):
+            metadata = proto.RunMetadata()
+            sess.run(y, {x: [[1, 2, 3], [4, 5, 6]]}, run_metadata=metadata)
+            if metadata.cost_graph.node:
+                found.append(run)
+                assert metadata.step_stats.dev_stats
+                nodes = {n.name: n for n in metadata.cost_graph.node}
+        assert found == measured
+        if not measured:
+            return
+    assert [n.id for n in metadata.cost_graph.node] == list(range(len(metadata.cost_graph.node)))
+    assert list(nodes)[:2] == ["_SOURCE", "_SINK"] and set(nodes) >= {"_arg_x_0_0", "product", "y", "_retval_y_0_0"}
+    assert nodes["_arg_x_0_0"].control_input == [0] and nodes["_retval_y_0_0"].id in nodes["_SINK"].control_input
+    assert [(i.preceding_node, i.preceding_port) for i in nodes["y"].input_info] == [(nodes["product"].id, 0)]
+    output, = nodes["y"].output_info
+    assert (output.size, [d.size for d in output.shape.dim], output.dtype) == (16, [2, 2], dtypes.float32)
+    assert nodes["y"].compute_cost > 0 and nodes["y"].device.endswith("CPU:0")
+
+
 def test_types_of_ones_own(sess):
     class Squared:
         def __init__(self, tensor):

@@ -1,5 +1,6 @@
 #include "penstock/optimize/optimizer.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "penstock/optimize/passes.h"
@@ -26,7 +27,10 @@ void Optimize(Graph& graph, const SessionOptions& options, NodeEvaluator evaluat
   const GraphOptions& o = options.graph;
   const GraphRewriteOptions& rewrite = o.rewrite;
   const int smallest = rewrite.min_graph_nodes == 0 ? kSmallestGraph : rewrite.min_graph_nodes;
-  if (o.opt_level < 0 || rewrite.disable_meta_optimizer || graph.num_nodes() < smallest) return;
+  if (o.opt_level < 0 || rewrite.disable_meta_optimizer) return;
+  // Passes gain nothing in small graphs, but a Python function without state is called once there too.
+  const bool small = graph.num_nodes() < smallest;
+  if (small && std::ranges::none_of(graph.Nodes(), [](const Node* node) { return IsPyFunction(*node); })) return;
 
   bool verify = std::getenv("PENSTOCK_VERIFY_GRAPH") != nullptr;
   if (verify) {
@@ -47,6 +51,7 @@ void Optimize(Graph& graph, const SessionOptions& options, NodeEvaluator evaluat
     }
   };
   run(rewrite.constant_folding, "constfold", [&] { FoldConstants(graph, evaluate); });
+  if (small) return;
   run(rewrite.common_subgraph_elimination, "cse", [&] { MergeCommonSubexpressions(graph); });
   run(rewrite.dependency, "dependency", [&] { RelaxOrder(graph); });
   run(rewrite.arithmetic, "arithmetic", [&] { SimplifyArithmetic(graph); });

@@ -185,3 +185,32 @@ def test_a_function_without_state_that_fails_fails_when_it_runs():
         result = tf.compat.v1.py_func(fails, [tf.constant(1.0)], tf.float32, False)
         with pytest.raises(tf.errors.InvalidArgumentError, match="bad"):
             sess.run(result)
+
+
+@pytest.mark.parametrize("stateful", [True, False])
+def test_numpy_functions_of_constants_are_called_once_without_state(stateful):
+    calls = []
+
+    def add_one(x):
+        calls.append(x)
+        return np.float32(x + 1)
+
+    def count(build):
+        del calls[:]
+        graph = tf.Graph()
+        with graph.as_default():
+            fetches = build(tf.numpy_function(add_one, [np.float32(1)], tf.float32, stateful=stateful))
+        with tf.compat.v1.Session(graph=graph) as sess:
+            for _ in range(3):
+                sess.run(fetches)
+        return len(calls)
+
+    counts = [count(lambda y: y), count(lambda y: y + 1), count(lambda y: [y, y * 2])]
+    assert counts == ([3, 3, 3] if stateful else [1, 1, 1])
+    assert count(lambda y: y.op) == 3  # Only its outputs can be folded.
+    for f in (lambda: tf.numpy_function(add_one, [np.float32(1)], tf.float32, stateful=stateful),
+              lambda: tf.numpy_function(add_one, [np.float32(1)], tf.float32, stateful=stateful) + 1):
+        del calls[:]
+        f = tf.function(f)
+        assert [f().numpy() for _ in range(2)][0] >= 2
+        assert len(calls) == (2 if stateful else 1)

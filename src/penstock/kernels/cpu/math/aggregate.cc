@@ -56,21 +56,20 @@ class AddN {
   ElementwiseLoop of_two_;
 };
 
-// Variants know how to add themselves.
+// Variants know how to add themselves. An empty tensor is the value of a branch that did not run, and adds nothing.
 struct AddNVariants {
   void operator()(KernelContext& k) const {
+    Tensor out = k.input(0);
+    Ref<VariantValue> sum;
     for (int i = 0; i < k.num_inputs(); ++i) {
-      k.Require(k.input(i).num_elements() == 1, "AddN of variants takes scalars, but input ", i, " has shape ",
-                k.shape(i));
+      const Tensor& input = k.input(i);
+      if (input.num_elements() == 0) continue;
+      k.Require(input.num_elements() == 1, "AddN of variants takes scalars, but input ", i, " has shape ", k.shape(i));
+      const Ref<VariantValue>& next = input.data<Variant>()->value();
+      if (next) sum = sum ? sum->Add(*next) : next;
+      out = Tensor(DT_VARIANT, k.shape(i));
     }
-    Ref<VariantValue> sum = k.input(0).data<Variant>()->value();
-    for (int i = 1; i < k.num_inputs(); ++i) {
-      const Ref<VariantValue>& next = k.input(i).data<Variant>()->value();
-      if (!next) continue;
-      sum = sum ? sum->Add(*next) : next;
-    }
-    Tensor out(DT_VARIANT, k.shape(0));
-    *out.mutable_data<Variant>() = Variant(sum);
+    if (out.num_elements() == 1) *out.mutable_data<Variant>() = Variant(sum);
     k.SetOutput(0, out);
   }
 };

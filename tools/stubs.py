@@ -20,8 +20,8 @@ import sys
 
 from penstock.api import lazy
 from penstock._src.base.hooks import full_name
-from penstock._src.graph import op_functions
-from penstock._src.graph import op_signature
+from penstock._src.graph.definitions import op_functions
+from penstock._src.graph.definitions import op_signature
 from penstock import _core
 
 # Modules whose classes are completed by other modules.

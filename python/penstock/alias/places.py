@@ -56,15 +56,16 @@ MOVED = {
         "base": "mode tf2",
         "checkpoint": "graph_io meta_graph",
         "control_flow": "smart_cond",
+        "graph.definitions": "attr_values default_types op_def_library",
         "function": """
             auto_control_deps frozen_functions func_graph function function_def_to_graph function_definition
             function_errors graph_to_function_def graph_util importer""",
         "gradient": "composite_tensor_gradient",
         "graph": """
-            attr_values common_shapes composite_spec composite_tensor config constant_op conversion core
-            default_types defaults device device_numbers device_spec dispatch dtypes eager_tensor errors
+            common_shapes composite_spec composite_tensor config constant_op conversion core
+            defaults device device_numbers device_spec dispatch dtypes eager_tensor errors
             extension_type fetch_conversions forward_compat gen graph graph_keys indexed_slices numpy_sequences
-            op_callbacks op_def_library op_def_registry operation ops random_seed raw_ops registry scopes
+            op_callbacks op_def_registry operation ops random_seed raw_ops registry scopes
             sparse_tensor stack tapes tensor tensor_like tensor_shape tensor_spec tensor_util tensor_values
             traceable_stack type_dispatch type_spec type_spec_registry types versions""",
         "testing": "test_assertions test_conditions test_modes test_util",

@@ -1,5 +1,5 @@
 """What programs take from TensorFlow's C++ library by its own name: readers, writers and kinds of attributes."""
-from penstock._src.graph.attr_values import (  # noqa: F401
+from penstock._src.graph.definitions.attr_values import (  # noqa: F401
     TF_ATTR_BOOL, TF_ATTR_FLOAT, TF_ATTR_FUNC, TF_ATTR_INT, TF_ATTR_PLACEHOLDER, TF_ATTR_SHAPE, TF_ATTR_STRING,
     TF_ATTR_TENSOR, TF_ATTR_TYPE)
 from penstock._src.graph.dtypes import bfloat16

@@ -2,7 +2,8 @@ import inspect
 
 import pytest
 
-from penstock._src.graph import dtypes, gen, op_call, op_functions, op_signature, ops, raw_ops
+from penstock._src.graph import dtypes, gen, ops, raw_ops
+from penstock._src.graph.definitions import op_call, op_functions, op_signature
 from penstock._src.graph.constant_op import constant_v1 as constant
 
 

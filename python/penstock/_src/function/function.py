@@ -3,7 +3,7 @@ import inspect
 from typing import Any
 
 from penstock import _core
-from penstock._src.graph import attr_values
+from penstock._src.graph.definitions import attr_values
 from penstock._src.graph import conversion
 from penstock._src.graph import defaults
 from penstock._src.graph import dtypes

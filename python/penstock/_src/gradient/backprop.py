@@ -7,7 +7,7 @@ from typing import Any
 from penstock import _core
 from penstock._src.gradient import graph_tape
 from penstock._src.function.graph import from_core, to_core
-from penstock._src.graph import attr_values
+from penstock._src.graph.definitions import attr_values
 from penstock._src.graph import composite_tensor
 from penstock._src.gradient import composite_tensor_gradient
 from penstock._src.graph import conversion

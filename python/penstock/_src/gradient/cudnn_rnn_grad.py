@@ -1,5 +1,6 @@
 """Gradients of cuDNN's recurrent ops: functions for GPUs are built, and differentiated, on machines without one too."""
-from penstock._src.graph import op_functions, ops
+from penstock._src.graph import ops
+from penstock._src.graph.definitions import op_functions
 
 
 def _register(version):

@@ -1,7 +1,7 @@
 """Running an op by name: what the functions of generated code call in TensorFlow."""
 from typing import Any
 
-from penstock._src.graph import attr_values
+from penstock._src.graph.definitions import attr_values
 from penstock._src.graph import conversion
 from penstock._src.graph import defaults
 from penstock._src.graph import dtypes

@@ -171,7 +171,7 @@ class Graph(ScopesMixin):
 
     def _create_op_internal(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None,
                             compute_device=True):
-        from penstock._src.graph import attr_values
+        from penstock._src.graph.definitions import attr_values
         plain, messages = attr_values.split(self, op_type, attrs or {})
         op = self._new_op(op_type, inputs, name or op_type, plain, compute_device)
         for key, value in messages.items():

@@ -2,7 +2,7 @@
 import functools
 
 from penstock._src.graph import gen
-from penstock._src.graph import op_functions
+from penstock._src.graph.definitions import op_functions
 from penstock._src.graph import ops
 from penstock._src.graph import tensor_shape
 from penstock._src.core_ops import array_ops

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock._src.graph import attr_values
+from penstock._src.graph.definitions import attr_values
 from penstock._src.graph import dtypes
 from penstock._src.graph import graph as graph_module
 from penstock._src.base import compat

@@ -3,14 +3,14 @@ import contextlib
 
 import numpy as np
 
-from penstock._src.graph import attr_values
+from penstock._src.graph.definitions import attr_values
 from penstock._src.graph import conversion
-from penstock._src.graph import default_types
+from penstock._src.graph.definitions import default_types
 from penstock._src.graph import defaults
 from penstock._src.graph import dtypes
 from penstock._src.graph import errors
 from penstock._src.graph.tensor import Tensor
-from penstock._src.graph import op_signature
+from penstock._src.graph.definitions import op_signature
 
 
 def apply_op(op_type_name, name=None, **keywords):

@@ -1,5 +1,5 @@
 """OpDefLibrary: operations by the name of their op, with arguments by the names in its definition."""
-from penstock._src.graph import op_call
+from penstock._src.graph.definitions import op_call
 
 
 class OpDefLibrary:

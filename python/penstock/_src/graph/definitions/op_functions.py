@@ -1,9 +1,10 @@
 """Op functions made from op definitions: real Python functions with signature and docstring, compiled when first used.
 
 A made function has a fast way for arguments that are tensors already; everything else, errors included, goes through
-`apply_op` (graph/op_call.py), which works from the definition. Arguments that it refuses may be ragged tensors or
+`apply_op` (op_call.py), which works from the definition. Arguments that it refuses may be ragged tensors or
 linear operators (graph/dispatch.py).
 """
+import functools
 import keyword
 from typing import Any
 
@@ -14,8 +15,8 @@ from penstock._src.base import tf2
 from penstock._src.graph.eager_tensor import EagerTensor
 from penstock._src.graph.tensor import Tensor
 from penstock._src.base import traceback_utils
-from penstock._src.graph import op_call
-from penstock._src.graph import op_signature
+from penstock._src.graph.definitions import op_call
+from penstock._src.graph.definitions import op_signature
 
 
 def _fast_path(info):
@@ -273,7 +274,7 @@ def function(op_name):
                      "_slow": _slow, "_uniform": _uniform, "_held": _held, "_colocated": op_call.colocated,
                      "_structure": info.structure, "_result": info.result._make if info.result else None,
                      "_type": type, "_NotImplemented": NotImplemented,  # an attribute may be called `type`
-                     "__name__": __name__.rpartition(".")[0] + ".gen"}
+                     "__name__": __name__.rpartition(".definitions")[0] + ".gen"}
         source = _source(info, namespace)
         exec(compile(source, f"<op {op_name}>", "exec"), namespace)
         found = namespace[_identifier(info.function)]
@@ -281,3 +282,20 @@ def function(op_name):
         found.__qualname__ = info.function
         _functions[op_name] = found
     return found
+
+
+@functools.cache
+def raw_function(op_name):
+    """The function of an op that only takes keyword arguments, under the op's own name. RuntimeError if there is no op
+    of that name."""
+    made = function(op_name)
+
+    @functools.wraps(made)
+    def raw_op(*args, **kwargs):
+        if args:
+            import inspect
+            raise TypeError(f"{op_name} only takes keyword args (possible keys: "
+                            f"{list(inspect.signature(made).parameters)}). Please pass these args as kwargs instead.")
+        return made(**kwargs)
+    raw_op.__name__ = raw_op.__qualname__ = op_name
+    return raw_op

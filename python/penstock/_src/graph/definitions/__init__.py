@@ -1,0 +1,1 @@
+"""Ops by their definitions: attributes, calls, and the functions that are made for Python."""

@@ -73,13 +73,17 @@ void OutQueue::Clear(std::vector<Ref<SharedMessage>>* trash) { Advance(bytes_, t
 void BodyWriter::Add(Ref<SharedMessage> message) {
   pending_.fetch_add(message->body.size() + sizeof(uint32_t) + 1, std::memory_order_relaxed);
   for (const Message::Slice& slice : message->body.slices()) owned_ += slice.owned() ? slice.size() : 0;
-  messages_.push_back(std::move(message));
+  if (!current_) {
+    current_ = std::move(message);
+  } else {
+    next_.push_back(std::move(message));
+  }
 }
 
 void BodyWriter::Take(size_t size, OutQueue* out, std::vector<Ref<SharedMessage>>* trash) {
   pending_.fetch_sub(size, std::memory_order_relaxed);
   while (size > 0) {
-    const Ref<SharedMessage>& message = messages_[first_];
+    const Ref<SharedMessage>& message = current_;
     if (prefix_ < 5) {
       const size_t length = message->body.size();
       const char prefix[5] = {0, static_cast<char>(length >> 24), static_cast<char>(length >> 16),
@@ -107,24 +111,26 @@ void BodyWriter::Take(size_t size, OutQueue* out, std::vector<Ref<SharedMessage>
       }
     }
     if (prefix_ == 5 && slice_ == slices.size()) {
-      trash->push_back(std::move(messages_[first_]));
+      trash->push_back(std::move(current_));
       prefix_ = slice_ = 0;
-      if (++first_ == messages_.size()) {
-        messages_.clear();
-        first_ = 0;
+      if (first_next_ < next_.size()) current_ = std::move(next_[first_next_++]);
+      if (first_next_ == next_.size()) {
+        next_.clear();
+        first_next_ = 0;
       }
     }
   }
-  if (first_ > 64) {  // a stream that always has something to write
-    messages_.erase(messages_.begin(), messages_.begin() + first_);
-    first_ = 0;
+  if (first_next_ > 64) {  // a stream that always has something to write
+    next_.erase(next_.begin(), next_.begin() + static_cast<ptrdiff_t>(first_next_));
+    first_next_ = 0;
   }
 }
 
 void BodyWriter::Drop(std::vector<Ref<SharedMessage>>* trash) {
-  for (size_t i = first_; i < messages_.size(); ++i) trash->push_back(std::move(messages_[i]));
-  messages_.clear();
-  first_ = prefix_ = slice_ = done_ = owned_ = 0;
+  if (current_) trash->push_back(std::move(current_));
+  for (size_t i = first_next_; i < next_.size(); ++i) trash->push_back(std::move(next_[i]));
+  next_.clear();
+  first_next_ = prefix_ = slice_ = done_ = owned_ = 0;
   pending_.store(0, std::memory_order_relaxed);
   closed_ = true;
 }

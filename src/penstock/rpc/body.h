@@ -59,8 +59,9 @@ class BodyWriter {
   void Drop(std::vector<Ref<SharedMessage>>* trash);
 
  private:
-  std::vector<Ref<SharedMessage>> messages_;
-  size_t first_ = 0;                          // the message in turn
+  Ref<SharedMessage> current_;  // the message in turn, and those after it
+  std::vector<Ref<SharedMessage>> next_;
+  size_t first_next_ = 0;
   size_t prefix_ = 0, slice_ = 0, done_ = 0;  // how far it is: bytes of its prefix, slices, bytes of the slice
   std::atomic<size_t> pending_{0};
   size_t owned_ = 0;

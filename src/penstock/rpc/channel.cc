@@ -1,5 +1,5 @@
 // Channel: the connection that calls share, how it is made and made again.
-#include <condition_variable>
+#include <atomic>
 #include <list>
 #include <thread>
 
@@ -10,20 +10,6 @@
 
 namespace penstock::rpc {
 namespace {
-
-class Handle final : public ClientStream {
- public:
-  explicit Handle(Ref<ClientExchange> exchange, std::function<void()> cancel)
-      : exchange_(std::move(exchange)), cancel_(std::move(cancel)) {}
-  void Cancel() override { cancel_(); }
-  void Write(Message message) override { exchange_->Write(std::move(message)); }
-  void CloseWrites() override { exchange_->CloseWrites(); }
-  size_t unsent() const override { return exchange_->unsent(); }
-
- private:
-  const Ref<ClientExchange> exchange_;
-  const std::function<void()> cancel_;
-};
 
 // Something to run on the loop, once or at a time.
 class Later final : public Runnable {
@@ -73,8 +59,29 @@ class Connector final : public Source {
 
 class Channel::Impl final : public Connection::Owner, public std::enable_shared_from_this<Channel::Impl> {
  public:
+  // What the caller of a call or stream holds.
+  class Handle final : public ClientStream {
+   public:
+    Handle(std::weak_ptr<Impl> channel, Ref<ClientExchange> exchange)
+        : channel_(std::move(channel)), exchange_(std::move(exchange)) {}
+    void Cancel() override {
+      if (const auto channel = channel_.lock()) channel->Forget(exchange_);
+      exchange_->End({Status(Code::kCancelled, "CANCELLED"), {}}, /*reset=*/true);
+    }
+    void Write(Message message) override { exchange_->Write(std::move(message)); }
+    void CloseWrites() override { exchange_->CloseWrites(); }
+    size_t unsent() const override { return exchange_->unsent(); }
+
+   private:
+    const std::weak_ptr<Impl> channel_;
+    const Ref<ClientExchange> exchange_;
+  };
+
   Impl(std::string address, ChannelOptions options)
-      : address_(std::move(address)), options_(options), host_(ParseAddress(address_)) {}
+      : address_(std::move(address)),
+        shared_address_(std::make_shared<const std::string>(address_)),
+        options_(options),
+        host_(ParseAddress(address_)) {}
 
   const std::string& address() const { return address_; }
 
@@ -82,11 +89,8 @@ class Channel::Impl final : public Connection::Owner, public std::enable_shared_
   Ref<ClientStream> Begin(Ref<ClientExchange> exchange, Ref<SharedMessage> request, const Status& refused) {
     Loop* loop = UseLoop();
     if (!loop) throw Cancelled("the process ends");
-    exchange->Prepare(loop, address_, options_.max_message, std::move(request));
-    auto handle = MakeRef<Handle>(exchange, [self = weak_from_this(), exchange] {
-      if (const auto impl = self.lock()) impl->Forget(exchange);
-      exchange->End({MakeError(Code::kCancelled, "CANCELLED").status(), {}}, /*reset=*/true);
-    });
+    exchange->Prepare(loop, shared_address_, options_.max_message, std::move(request));
+    auto handle = MakeRef<Handle>(weak_from_this(), exchange);
     if (!refused.ok()) exchange->End({refused, {}});
     if (!exchange->ended()) Start(exchange);
     return handle;
@@ -305,6 +309,7 @@ class Channel::Impl final : public Connection::Owner, public std::enable_shared_
   }
 
   const std::string address_;
+  const std::shared_ptr<const std::string> shared_address_;  // for exchanges, which may outlive the channel
   const ChannelOptions options_;
   const HostPort host_;
 
@@ -344,22 +349,22 @@ Ref<ClientStream> Channel::OpenStream(std::string_view method, StreamEvents even
 }
 
 Outcome Channel::CallAndWait(std::string_view method, Message request, Incoming* answer, CallOptions options) {
+  // Shared: the loop may still be waking the caller when that has gone on.
   struct Waiter {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool done = false;
+    std::atomic<int> done{0};
     Outcome outcome;
-  } waiter;
-  CallAsync(method, std::move(request), std::move(options), [&](Outcome outcome, Incoming incoming) {
-    const std::lock_guard lock(waiter.mutex);
-    waiter.outcome = std::move(outcome);
-    if (answer) *answer = std::move(incoming);
-    waiter.done = true;
-    waiter.changed.notify_one();
+    Incoming answer;
+  };
+  const auto waiter = std::make_shared<Waiter>();
+  CallAsync(method, std::move(request), std::move(options), [waiter](Outcome outcome, Incoming incoming) {
+    waiter->outcome = std::move(outcome);
+    waiter->answer = std::move(incoming);
+    waiter->done.store(1, std::memory_order_release);
+    waiter->done.notify_one();
   });
-  std::unique_lock lock(waiter.mutex);
-  waiter.changed.wait(lock, [&] { return waiter.done; });
-  return std::move(waiter.outcome);
+  waiter->done.wait(0, std::memory_order_acquire);
+  if (answer) *answer = std::move(waiter->answer);
+  return std::move(waiter->outcome);
 }
 
 void StopAllLoops() { Loop::StopAll(); }

@@ -29,9 +29,9 @@ class ClientExchange final : public Exchange {
   size_t unsent() const { return writer_.pending(); }
 
   // Before the exchange has begun.
-  void Prepare(Loop* loop, const std::string& address, size_t max_message, Ref<SharedMessage> request) {
+  void Prepare(Loop* loop, std::shared_ptr<const std::string> address, size_t max_message, Ref<SharedMessage> request) {
     loop_ = loop;
-    address_ = address;
+    address_ = std::move(address);
     reader_.Configure(max_message, &options_.place);
     if (request) {
       writer_.Add(std::move(request));
@@ -44,7 +44,7 @@ class ClientExchange final : public Exchange {
 
   // Sends the request; false if the connection takes none.
   bool Attach(const Ref<Connection>& connection) {
-    const Connection::Lock lock(connection.get());
+    Connection::Lock lock(connection.get());
     if (ended()) return true;
     if (!connection->open()) return false;
     connection_ = connection;
@@ -57,7 +57,7 @@ class ClientExchange final : public Exchange {
       attached_.store(true);
     }
     if (ended()) connection->Reset(this, NGHTTP2_CANCEL);
-    connection->Flush();
+    connection->Flush(&lock);
     return true;
   }
 
@@ -67,20 +67,20 @@ class ClientExchange final : public Exchange {
       const std::lock_guard lock(mutex_);
       if (!attached_.load()) return writer_.Add(std::move(shared));
     }
-    const Connection::Lock lock(connection_.get());
+    Connection::Lock lock(connection_.get());
     if (ended()) return;
     connection_->Write(this, std::move(shared));
-    connection_->Flush();
+    connection_->Flush(&lock);
   }
   void CloseWrites() {
     if (!attached_.load()) {
       const std::lock_guard lock(mutex_);
       if (!attached_.load()) return writer_.Close();
     }
-    const Connection::Lock lock(connection_.get());
+    Connection::Lock lock(connection_.get());
     if (ended()) return;
     connection_->CloseWrites(this);
-    connection_->Flush();
+    connection_->Flush(&lock);
   }
 
   // Ends the exchange unless it has ended already.
@@ -90,14 +90,14 @@ class ClientExchange final : public Exchange {
     outcome_ = std::move(outcome);
     state_.store(kEnded);
     if (reset && attached_.load()) {
-      const Connection::Lock lock(connection_.get());
+      Connection::Lock lock(connection_.get());
       connection_->Reset(this, NGHTTP2_CANCEL);
-      connection_->Flush();
+      connection_->Flush(&lock);
     }
     loop_->Schedule(ShareRef(this));
   }
   void Expire() {
-    End({Status(Code::kDeadlineExceeded, StrCat("Deadline Exceeded: ", method_, " at ", address_)), {}}, true);
+    End({Status(Code::kDeadlineExceeded, StrCat("Deadline Exceeded: ", method_, " at ", *address_)), {}}, true);
   }
 
   void Run() override {
@@ -119,14 +119,16 @@ class ClientExchange final : public Exchange {
   enum State { kOpen, kClaimed, kEnded };
 
   Headers RequestHeaders(std::string* timeout, std::vector<std::string>* encoded) const {
-    Headers headers{ConstantHeader(":method", "POST"),
-                    ConstantHeader(":scheme", "http"),
-                    Header(":path", method_),
-                    Header(":authority", address_),
-                    ConstantHeader("te", "trailers"),
-                    ConstantHeader("content-type", "application/grpc"),
-                    ConstantHeader("user-agent", "grpc-penstock/1.0"),
-                    ConstantHeader("grpc-accept-encoding", "identity,deflate,gzip")};
+    Headers headers;
+    headers.reserve(9 + options_.metadata.size());
+    headers.push_back(ConstantHeader(":method", "POST"));
+    headers.push_back(ConstantHeader(":scheme", "http"));
+    headers.push_back(Header(":path", method_));
+    headers.push_back(Header(":authority", *address_));
+    headers.push_back(ConstantHeader("te", "trailers"));
+    headers.push_back(ConstantHeader("content-type", "application/grpc"));
+    headers.push_back(ConstantHeader("user-agent", "grpc-penstock/1.0"));
+    headers.push_back(ConstantHeader("grpc-accept-encoding", "identity,deflate,gzip"));
     if (options_.deadline) {
       *timeout = FormatTimeout(*options_.deadline - Clock::now());
       headers.push_back(Header("grpc-timeout", *timeout));
@@ -191,10 +193,10 @@ class ClientExchange final : public Exchange {
       code = ParseCode(grpc_status_);
     } else if (http_status_ != "200" || !grpc_) {
       code = CodeOfHttpStatus(http_status_);
-      grpc_message_ = StrCat("Received http2 header with status: ", http_status_, " from ", address_);
+      grpc_message_ = StrCat("Received http2 header with status: ", http_status_, " from ", *address_);
     } else {
       code = Code::kUnknown;
-      grpc_message_ = StrCat("Stream closed by ", address_, " without grpc-status");
+      grpc_message_ = StrCat("Stream closed by ", *address_, " without grpc-status");
     }
     if (code == Code::kOk && unary_ && !answered_) {
       code = Code::kInternal;
@@ -207,7 +209,7 @@ class ClientExchange final : public Exchange {
   }
   void OnBroken(Status status) override { End({std::move(status), {}}); }
   void OnClosed(Status status) override {
-    if (status.ok()) status = Status(Code::kUnknown, StrCat("Stream closed by ", address_, " without grpc-status"));
+    if (status.ok()) status = Status(Code::kUnknown, StrCat("Stream closed by ", *address_, " without grpc-status"));
     End({std::move(status), {}});
   }
 
@@ -217,7 +219,7 @@ class ClientExchange final : public Exchange {
   Channel::Done done_;
   StreamEvents events_;
   Loop* loop_ = nullptr;
-  std::string address_;
+  std::shared_ptr<const std::string> address_;
   Loop::TimerId timer_{};
 
   std::atomic<int> state_{kOpen};

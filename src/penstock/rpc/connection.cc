@@ -24,7 +24,7 @@ constexpr int kParts = 128;
 // Resets of streams that a peer may send: at once, and each second. A failed step cancels thousands of calls.
 constexpr uint64_t kResetBurst = 20'000, kResetRate = 2'000;
 // Calls within this time are written together by the loop.
-constexpr auto kTogether = std::chrono::microseconds(20);
+constexpr auto kTogether = std::chrono::microseconds(100);
 
 std::string_view View(const uint8_t* data, size_t size) { return {reinterpret_cast<const char*>(data), size}; }
 
@@ -261,8 +261,10 @@ void Connection::Start(std::chrono::milliseconds greeting) {
 }
 
 Exchange* Connection::Find(int32_t id) const {
+  if (found_ && found_->id_ == id) return found_;  // callbacks of one stream follow each other
   const auto it = exchanges_.find(id);
-  return it == exchanges_.end() ? nullptr : it->second.get();
+  if (it == exchanges_.end()) return nullptr;
+  return found_ = it->second.get();
 }
 
 void Connection::SubmitRequest(Ref<Exchange> exchange, const Headers& headers) {
@@ -313,6 +315,7 @@ void Connection::DropBody(Exchange* exchange) {
 void Connection::Erase(Exchange* exchange) {
   DropBody(exchange);
   if (payload_id_ == exchange->id_) payload_id_ = 0;
+  found_ = nullptr;
   exchanges_.erase(exchange->id_);
 }
 
@@ -356,10 +359,11 @@ void Connection::Close(Status why) {
   loop_->CancelTimer(greeting_timer_);
   loop_->Remove(stream_->fd(), this);
   stream_.reset();
-  out_.Clear(&trash_);
+  if (!writing_) out_.Clear(&trash_);
   held_.clear();
   std::unordered_map<int32_t, Ref<Exchange>> exchanges;
   exchanges.swap(exchanges_);
+  found_ = nullptr;
   for (const auto& [id, exchange] : exchanges) {
     exchange->writer_.Drop(&trash_);
     exchange->OnClosed(why_);
@@ -374,9 +378,9 @@ void Connection::OnStop() {
 }
 
 void Connection::OnReady(uint32_t events) {
-  const Lock lock(this);
+  Lock lock(this);
   if (closed_) return;
-  if (events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) Receive();
+  if (events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) Receive(&lock);
   // Written after the exchanges that were scheduled meanwhile have run, so that their answers go out together.
   loop_->Schedule(ShareRef(this));
 }
@@ -386,11 +390,8 @@ void Connection::Run() {
   std::shared_ptr<Owner> owner;
   Status why;
   {
-    const Lock lock(this);
-    if (!closed_) {
-      WriteOut(kBudget);
-      if (!closed_) ReleaseHeld();
-    }
+    Lock lock(this);
+    if (!closed_) WriteOut(&lock, kBudget);
     greeted = std::exchange(tell_greeted_, false);
     ended = std::exchange(tell_end_, false);
     owner = owner_;
@@ -406,28 +407,31 @@ void Connection::Run() {
   if (ended && owner) owner->OnEnd(this, why);
 }
 
-void Connection::Flush() {
+void Connection::Flush(Lock* lock) {
   if (closed_) return;
+  if (writing_) return;  // that thread goes on with it
   if (Loop::Here() != loop_ && !watches_writes_) {
-    // One call alone is written by its own thread, which is the quickest; many in turn are left to the loop, which
-    // writes them together.
+    // A call alone, or one after the other's answer, is written by its own thread, which is the quickest; many in turn
+    // are left to the loop, which writes them together.
     const auto now = Clock::now();
-    if (exchanges_.size() <= 1 || now - last_write_ > kTogether) {
+    if (exchanges_.size() <= 1 || received_ || now - last_write_ > kTogether) {
       last_write_ = now;
-      WriteOut(kInlineBudget);
+      received_ = false;
+      WriteOut(lock, kInlineBudget);
       return;
     }
   }
   if (!watches_writes_) loop_->Schedule(ShareRef(this));
 }
 
-void Connection::Receive() {
+void Connection::Receive(Lock* lock) {
   for (size_t budget = kBudget; !closed_;) {
     iovec parts[2];
     int count = 0;
     size_t direct_size = 0, room = Loop::kScratch;
+    Ref<Exchange> exchange;  // whose place is written to
     if (payload_left_ >= kDirect) {
-      Exchange* exchange = Find(payload_id_);
+      exchange = ShareRef(Find(payload_id_));
       char* data;
       size_t size;
       try {
@@ -440,7 +444,11 @@ void Connection::Receive() {
       }
     }
     parts[count++] = {loop_->scratch(), room};
-    const ssize_t got = stream_->Read(parts, count);
+    const std::shared_ptr<ByteStream> stream = stream_;
+    lock->lock_.unlock();
+    const ssize_t got = stream->Read(parts, count);
+    lock->lock_.lock();
+    if (closed_) return;
     if (got == -EAGAIN) return;
     if (got <= 0) {
       return Close(Status(Code::kUnavailable, got == 0 ? StrCat("Connection with ", name_, " was closed by the peer")
@@ -448,17 +456,18 @@ void Connection::Receive() {
                                                                 " failed: ", ErrorText(static_cast<int>(-got)))));
     }
     const size_t size = static_cast<size_t>(got), first = std::min(size, direct_size);
-    if (first > 0 && !Feed(static_cast<const char*>(parts[0].iov_base), first)) return;
-    if (size > first && !Feed(loop_->scratch(), size - first)) return;
+    if (first > 0 && !Feed(lock, static_cast<const char*>(parts[0].iov_base), first)) return;
+    if (size > first && !Feed(lock, loop_->scratch(), size - first)) return;
     if (size < direct_size + room || size >= budget) return;
     budget -= size;
   }
 }
 
-bool Connection::Feed(const char* data, size_t size) {
+bool Connection::Feed(Lock* lock, const char* data, size_t size) {
+  received_ = true;
   const ssize_t taken = nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(data), size);
   if (taken >= 0) return true;
-  WriteOut(kInlineBudget);  // nghttp2 may have a last word
+  WriteOut(lock, kInlineBudget);  // nghttp2 may have a last word
   Close(Status(Code::kUnavailable,
                StrCat("Connection with ", name_, " failed: ", nghttp2_strerror(static_cast<int>(taken)))));
   return false;
@@ -478,13 +487,21 @@ void Connection::Pull() {
   }
 }
 
-void Connection::WriteOut(size_t budget) {
+void Connection::WriteOut(Lock* lock, size_t budget) {
+  if (writing_) return;  // that thread goes on with what there is
   for (size_t written = 0; !closed_;) {
     if (out_.empty()) Pull();
     if (closed_ || out_.empty()) break;
     if (written >= budget) return WatchWrites(true);
     iovec parts[kParts];
-    const ssize_t n = stream_->Write(parts, out_.Fill(parts, kParts));
+    const int count = out_.Fill(parts, kParts);
+    const std::shared_ptr<ByteStream> stream = stream_;
+    writing_ = true;
+    lock->lock_.unlock();
+    const ssize_t n = stream->Write(parts, count);
+    lock->lock_.lock();
+    writing_ = false;
+    if (closed_) return out_.Clear(&trash_);
     if (n == -EAGAIN) return WatchWrites(true);
     if (n < 0) {
       return Close(
@@ -495,6 +512,7 @@ void Connection::WriteOut(size_t budget) {
   }
   if (closed_) return;
   WatchWrites(false);
+  ReleaseHeld();
   if ((draining_ && exchanges_.empty()) ||
       (!nghttp2_session_want_read(session_) && !nghttp2_session_want_write(session_))) {
     Close(Status(Code::kUnavailable, StrCat("Connection with ", name_, " was shut down")));

@@ -75,6 +75,7 @@ class Connection final : public Source {
     ~Lock();
 
    private:
+    friend class Connection;
     Connection* const connection_;
     std::vector<Ref<SharedMessage>> trash_;
     std::unique_lock<std::mutex> lock_;
@@ -91,8 +92,8 @@ class Connection final : public Source {
   void CloseWrites(Exchange* exchange);
   // Ends an exchange without another word to it.
   void Reset(Exchange* exchange, uint32_t error);
-  // Writes what was submitted: at once if that is the quickest, or soon.
-  void Flush();
+  // Writes what was submitted: at once if that is the quickest, or soon. May release the lock meanwhile.
+  void Flush(Lock* lock);
   // Whether the peer reads so slowly that it gets no more answers for now; `exchange` is then run later.
   bool HoldBack(Exchange* exchange);
   // No more requests; closes when the exchanges have ended.
@@ -108,9 +109,10 @@ class Connection final : public Source {
   struct Callbacks;
   class GreetingTimer;
 
-  void Receive();
-  bool Feed(const char* data, size_t size);
-  void WriteOut(size_t budget);
+  // These release the lock while they read and write.
+  void Receive(Lock* lock);
+  void WriteOut(Lock* lock, size_t budget);
+  bool Feed(Lock* lock, const char* data, size_t size);
   void Pull();
   void WatchWrites(bool watch);
   void Resume(Exchange* exchange);
@@ -125,10 +127,12 @@ class Connection final : public Source {
   const std::string name_;
 
   std::mutex mutex_;  // guards all that follows
-  std::unique_ptr<ByteStream> stream_;
+  std::shared_ptr<ByteStream> stream_;
+  bool writing_ = false;  // a thread writes out_, without the lock
   std::shared_ptr<Owner> owner_;
   nghttp2_session* session_ = nullptr;
   std::unordered_map<int32_t, Ref<Exchange>> exchanges_;
+  mutable Exchange* found_ = nullptr;  // by Find, last
   OutQueue out_;
   std::vector<Ref<SharedMessage>> trash_;
   std::vector<Incoming> messages_;
@@ -136,6 +140,7 @@ class Connection final : public Source {
   bool tell_greeted_ = false, tell_end_ = false, watches_writes_ = false;
   Status why_;
   Clock::time_point last_write_{};  // by a thread that is not the loop's
+  bool received_ = false;           // something, since then
   Loop::TimerId greeting_timer_{};
   // The DATA frame that is coming in: whose it is, and what is left of it.
   int32_t payload_id_ = 0;

@@ -61,13 +61,13 @@ std::string_view ServerExchange::metadata(std::string_view name) const {
 }
 
 bool ServerExchange::cancelled() {
-  const Connection::Lock lock(connection_.get());
+  Connection::Lock lock(connection_.get());
   return cancelled_;
 }
 
 void ServerExchange::OnCancel(std::function<void()> callback) {
   {
-    const Connection::Lock lock(connection_.get());
+    Connection::Lock lock(connection_.get());
     if (finished_) return;
     if (!cancelled_) {
       on_cancel_ = std::move(callback);
@@ -81,20 +81,20 @@ void ServerExchange::SetEvents(ServerStream::Events events) { events_ = std::mov
 
 void ServerExchange::Write(Message message) {
   auto shared = MakeRef<SharedMessage>(std::move(message));
-  const Connection::Lock lock(connection_.get());
+  Connection::Lock lock(connection_.get());
   if (finished_ || closed_) return;
   SendHeaders();
   connection_->Write(this, std::move(shared));
-  connection_->Flush();
+  connection_->Flush(&lock);
 }
 
 void ServerExchange::Finish(Status status, Message* answer, std::string details) {
   std::function<void()> unused;  // released without the lock
-  const Connection::Lock lock(connection_.get());
+  Connection::Lock lock(connection_.get());
   if (finished_ || closed_) return;
   unused = std::move(on_cancel_);
   Respond(std::move(status), answer, std::move(details));
-  connection_->Flush();
+  connection_->Flush(&lock);
 }
 
 void ServerExchange::OnHeader(std::string_view name, std::string_view value) {
@@ -230,14 +230,14 @@ void ServerExchange::Run() {
   std::vector<Incoming> inbox;
   std::function<void()> on_cancel;
   {
-    const Connection::Lock lock(connection_.get());
+    Connection::Lock lock(connection_.get());
     if (deadline_ && timer_.second && *deadline_ <= Clock::now()) {
       timer_ = {};
       if (!finished_ && ready_) {
         cancelled_ = true;
       } else if (!finished_) {  // the request has not come whole
         Respond(Status(Code::kDeadlineExceeded, "Deadline Exceeded"), nullptr, {});
-        connection_->Flush();
+        connection_->Flush(&lock);
       }
     }
     if (ready_ && !dispatched_ && !finished_ && !closed_) dispatched_ = dispatch = true;
@@ -279,7 +279,7 @@ void ServerExchange::Run() {
     if (cancel && events_.on_cancel) events_.on_cancel();
     bool over;
     {
-      const Connection::Lock lock(connection_.get());
+      Connection::Lock lock(connection_.get());
       over = finished_ || closed_;
     }
     if (over) events_ = {};  // they may hold the stream

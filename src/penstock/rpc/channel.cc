@@ -87,10 +87,19 @@ class Channel::Impl final : public Connection::Owner, public std::enable_shared_
 
   // `refused`: why the exchange ends before it begins, or OK.
   Ref<ClientStream> Begin(Ref<ClientExchange> exchange, Ref<SharedMessage> request, const Status& refused) {
-    Loop* loop = UseLoop();
-    if (!loop) throw Cancelled("the process ends");
-    exchange->Prepare(loop, shared_address_, options_.max_message, std::move(request));
     auto handle = MakeRef<Handle>(weak_from_this(), exchange);
+    Loop* loop = nullptr;
+    Status none(Code::kCancelled, "the process ends");
+    try {
+      loop = UseLoop();
+    } catch (const Error& error) {
+      none = error.status();
+    }
+    if (!loop) {
+      exchange->EndHere({none, {}});
+      return handle;
+    }
+    exchange->Prepare(loop, shared_address_, options_.max_message, std::move(request));
     if (!refused.ok()) exchange->End({refused, {}});
     if (!exchange->ended()) Start(exchange);
     return handle;
@@ -129,7 +138,7 @@ class Channel::Impl final : public Connection::Owner, public std::enable_shared_
   // The channel's loop in this process. What a child of a fork finds of its parent's is left as it is.
   Loop* UseLoop() {
     const std::lock_guard lock(mutex_);
-    if (loop_ && generation_ == ForkGeneration()) return loop_;
+    if (loop_ && generation_ == ForkGeneration()) return loop_->stopped() ? nullptr : loop_;
     if (loop_) {
       static auto* left = new std::vector<std::pair<std::list<Ref<ClientExchange>>, std::vector<Ref<Connection>>>>;
       left->emplace_back(std::move(pending_), std::vector<Ref<Connection>>{connection_, greeting_});

@@ -96,6 +96,13 @@ class ClientExchange final : public Exchange {
     }
     loop_->Schedule(ShareRef(this));
   }
+  // Where there is no loop to run on.
+  void EndHere(Outcome outcome) {
+    state_.store(kEnded);
+    told_ = true;
+    if (done_) done_(std::move(outcome), {});
+    if (events_.on_end) events_.on_end(std::move(outcome));
+  }
   void Expire() {
     End({Status(Code::kDeadlineExceeded, StrCat("Deadline Exceeded: ", method_, " at ", *address_)), {}}, true);
   }

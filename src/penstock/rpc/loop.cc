@@ -287,10 +287,10 @@ void Loop::ThreadMain() {
   {
     std::lock_guard lock(mutex_);
     ended_ = true;
+    stopped_.store(true, std::memory_order_release);
     timers.swap(timers_);
   }
   RunScheduled();
-  stopped_.store(true, std::memory_order_release);
 }
 
 }  // namespace penstock::rpc

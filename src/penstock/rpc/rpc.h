@@ -93,8 +93,8 @@ class Channel {
 
   const std::string& address() const;
 
-  // `method` as "/package.Service/Method". `done` is called exactly once, never inside of CallAsync. Throws
-  // ResourceExhausted if no thread can be started, and Cancelled after StopAllLoops.
+  // `method` as "/package.Service/Method". `done` is called exactly once, and never inside of CallAsync; except where
+  // no loop runs: with Cancelled after StopAllLoops, with ResourceExhausted if no thread can be started.
   Ref<Call> CallAsync(std::string_view method, Message request, CallOptions options, Done done);
   // The same, waited for. Not on a loop's thread.
   Outcome CallAndWait(std::string_view method, Message request, Incoming* answer, CallOptions options = {});

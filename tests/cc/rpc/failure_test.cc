@@ -268,5 +268,33 @@ TEST(Failure, AForkedChildHoldsNoSocketOfItsParent) {
   kill(child, SIGKILL);
 }
 
+// Calls in flight end when the process does, and nothing can be begun after that.
+TEST(Failure, AProcessEndsWithCallsInFlight) {
+  int told[2];
+  ASSERT_EQ(pipe(told), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    auto* test = new TestServer;
+    auto* channel = new Channel(Local(*test->server));
+    channel->CallAsync("/test/Later", Message(), {}, [fd = told[1]](Outcome outcome, Incoming) {
+      const char code = static_cast<char>(outcome.status.code());
+      [[maybe_unused]] const ssize_t n = write(fd, &code, 1);
+    });
+    while (test->kept_calls() == 0) usleep(1000);
+    StopAllLoops();
+    Waiting late;
+    channel->CallAsync("/test/Echo", Message(), {}, late.Done());
+    std::exit(late.Wait().code() == Code::kCancelled ? 3 : 4);
+  }
+  close(told[1]);
+  char code = 0;
+  EXPECT_EQ(read(told[0], &code, 1), 1);
+  EXPECT_TRUE(code == static_cast<char>(Code::kCancelled) || code == static_cast<char>(Code::kUnavailable));
+  int result = 0;
+  waitpid(child, &result, 0);
+  EXPECT_EQ(WEXITSTATUS(result), 3);
+  EXPECT_TRUE(WIFEXITED(result));
+}
+
 }  // namespace
 }  // namespace penstock::rpc

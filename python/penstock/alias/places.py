@@ -40,7 +40,7 @@ MOVED = {
         "gradient": "backprop backprop_util forwardprop graph_tape record",
         "graph": "cancellation context execute graph_only_ops monitoring",
         "parallel_for": "jacobian=jacobians",
-        "tf_function": "def_function function function_gradient function_types retracing wrap_function",
+        "tf_function": "def_function function function_gradient function_types=public_types retracing wrap_function",
     },
     "estimator": {
         "alias": "mode_keys",
@@ -58,7 +58,7 @@ MOVED = {
         "control_flow": "smart_cond",
         "graph.definitions": "attr_values default_types op_def_library",
         "function": """
-            auto_control_deps frozen_functions func_graph function function_def_to_graph function_definition
+            auto_control_deps frozen_functions func_graph function=defun function_def_to_graph function_definition
             function_errors graph_to_function_def graph_util importer""",
         "gradient": "composite_tensor_gradient",
         "graph": """

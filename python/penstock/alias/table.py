@@ -90,6 +90,7 @@ BESIDE = {
             _SetStatsAggregatorDataset""",
     },
     "eager.def_function": {"graph.config": "RUN_FUNCTIONS_EAGERLY=_functions_run_eagerly"},
+    "eager.function": {"tf_function.function": "Function=TracingCompiler"},
     "framework.indexed_slices": {"graph.composite_spec": "IndexedSlicesSpec"},
     "framework.ops": {"graph.eager_tensor": "EagerTensor"},
     "framework.sparse_tensor": {"graph.composite_spec": "SparseTensorSpec"},

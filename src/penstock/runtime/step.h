@@ -1,5 +1,6 @@
-// One road from a graph to numbers: optimise, place, partition, compile; then run. Sessions, function calls, workers
-// and eager all take it.
+// From a graph to numbers: optimise, place, partition, compile; then run. Sessions, workers and calls of functions,
+// also of functions that eager programs call, go this way. A single op that runs eagerly does not: EagerContext
+// (eager.h) makes its kernel once for each signature and calls it directly.
 #pragma once
 
 #include <memory>

@@ -5,7 +5,7 @@ import pytest
 import penstock.v1 as v1
 import penstock as tf
 from penstock._src.graph import context
-from penstock._src.function import function
+from penstock._src.function import defun as function
 from penstock._src.control_flow import functional_calls
 
 

@@ -5,7 +5,7 @@ import weakref
 import pytest
 
 import penstock as tf
-from penstock._src.tf_function import function_types as types
+from penstock._src.tf_function import public_types as types
 
 pytestmark = pytest.mark.usefixtures("version_two")
 

@@ -2,7 +2,7 @@ import pytest
 
 from penstock._src.session.session import Session
 from penstock._src.graph import dtypes, errors, gen, ops, random_seed
-from penstock._src.function import function
+from penstock._src.function import defun as function
 from penstock._src.graph.constant_op import constant_v1 as constant
 from penstock._src.gradient import gradients_impl
 from penstock._src.ops.state import resource_variable_ops, variable_scope, variables

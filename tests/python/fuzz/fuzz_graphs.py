@@ -60,7 +60,7 @@ def loop():
 
 
 def functions():
-    from penstock._src.function import function
+    from penstock._src.function import defun as function
 
     @function.Defun(tf.float32, func_name="Inner")
     def inner(x):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock._src.function import function
+from penstock._src.function import defun as function
 
 
 @pytest.fixture(params=[False, True], ids=["frames", "functional"])

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import penstock.v1 as tf
-from penstock._src.function import function
+from penstock._src.function import defun as function
 from penstock._src.control_flow import functional_calls
 
 

@@ -172,7 +172,7 @@ def test_sums_lie_with_their_first_summand(session):
 
 
 def test_a_function_with_a_gradient_in_python(session):
-    from penstock._src.function.function import Defun
+    from penstock._src.function.defun import Defun
 
     @Defun(tf.float32, python_grad_func=lambda op, dy: [3 * dy * op.inputs[0]])
     def square(x):
@@ -195,7 +195,7 @@ def test_dependent_variables():
 
 def test_gradients_inside_of_functions(session):
     from penstock._src.tf_function import function
-    from penstock._src.function.function import Defun
+    from penstock._src.function.defun import Defun
     x1, x2 = tf.constant(1.0), tf.constant(2.0)
     x3 = x1 * x2
 

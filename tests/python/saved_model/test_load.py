@@ -14,7 +14,7 @@ import penstock.v1 as v1  # noqa: E402  (first: the process' behaviour stays ver
 import penstock as tf  # noqa: E402
 import recorded_models  # noqa: E402
 from penstock._src.graph import context  # noqa: E402
-from penstock._src.function import function as v1_function  # noqa: E402
+from penstock._src.function import defun as v1_function  # noqa: E402
 from penstock.proto import graph_pb2  # noqa: E402
 from penstock._src.saved_model import fingerprinting  # noqa: E402
 from penstock._src.saved_model import loader_impl  # noqa: E402

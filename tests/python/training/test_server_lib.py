@@ -5,7 +5,7 @@ import socket
 import pytest
 
 import penstock.v1 as tf
-from penstock._src.function import function
+from penstock._src.function import defun as function
 
 
 @pytest.fixture(autouse=True)

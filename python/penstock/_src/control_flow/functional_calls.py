@@ -1,6 +1,6 @@
 """If, While, For, Gradient and calls of functions, as single operations."""
 from penstock._src.graph import dtypes
-from penstock._src.function import function
+from penstock._src.function import defun
 from penstock._src.graph import gen
 from penstock._src.graph import ops
 from penstock._src.core_ops import math_ops
@@ -37,10 +37,10 @@ def Gradient(inputs, f, name=None):
 
 def _carrying_captures(func):
     """A loop body that hands on what `func` captures."""
-    @function.Defun(*func.declared_input_types, func_name=f"{func.name}_Wrapper")
+    @defun.Defun(*func.declared_input_types, func_name=f"{func.name}_Wrapper")
     def Wrapper(*args):
         result = func(*args)
-        extra = tuple(function.get_extra_args())
+        extra = tuple(defun.get_extra_args())
         if isinstance(result, ops.Operation):
             return extra
         return (result if isinstance(result, tuple) else (result,)) + extra
@@ -59,7 +59,7 @@ def While(input_, cond, body, name=None, hostmem=None):
     if captured:
         declared = len(body.declared_input_types)
 
-        @function.Defun(*list(body.declared_input_types) + [t.dtype for t in captured],
+        @defun.Defun(*list(body.declared_input_types) + [t.dtype for t in captured],
                         func_name=f"{cond.name}_Wrapper")
         def CondWrapper(*args):
             return cond(*args[:declared])
@@ -79,11 +79,11 @@ def _for_using_while(start, limit, delta, inputs, body, name, hostmem):
                       math_ops.cast(step, dtypes.float32), dtypes.int32)
     types = [dtypes.int32] * 4 + list(body.declared_input_types)[1:]
 
-    @function.Defun(*types, func_name=f"{body.name}_Cond")
+    @defun.Defun(*types, func_name=f"{body.name}_Cond")
     def WhileCond(i, n, *args):
         return i < n
 
-    @function.Defun(*types, func_name=f"{body.name}_Body")
+    @defun.Defun(*types, func_name=f"{body.name}_Body")
     def WhileBody(i, n, start, delta, *args):
         result = body(start + i * delta, *args)
         if isinstance(result, ops.Operation):

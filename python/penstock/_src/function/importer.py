@@ -160,8 +160,8 @@ def _import_graph_def_internal(graph_def, input_map=None, return_elements=None, 
         _fill_in_defaults(map(given.node.__getitem__, incomplete))
         _finish_new_operations(graph)
     if graph_def.library.function:
-        from penstock._src.function import function
-        for found in function.from_library(graph_def.library):
+        from penstock._src.function import defun
+        for found in defun.from_library(graph_def.library):
             graph._functions.setdefault(found.name, found)
     if unused:
         raise ValueError("Attempted to map inputs that were not found in graph_def: "

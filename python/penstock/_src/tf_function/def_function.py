@@ -206,7 +206,7 @@ class Function:
 
         traced.__name__ = self._name or "function"
         traced._traced_function = self._python_function  # of which messages speak
-        made = function_lib.Function(
+        made = function_lib.TracingCompiler(
             traced, self._name or "function", None, self._attributes, autograph=False,
             experimental_relax_shapes=self._relax_shapes)
         made._function_spec = self._function_spec
@@ -388,7 +388,7 @@ class Function:
         return copy
 
     def __get__(self, instance, owner):
-        return function_lib.Function.__get__(self, instance, owner)
+        return function_lib.TracingCompiler.__get__(self, instance, owner)
 
     def __repr__(self):
         return f"<{type(self).__module__}.{type(self).__name__} object at {id(self):#x}>"

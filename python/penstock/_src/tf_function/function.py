@@ -1,4 +1,4 @@
-"""Functions traced from Python: ConcreteFunction, one trace; Function, which traces as calls need it; defun."""
+"""Functions traced from Python: ConcreteFunction, one trace; TracingCompiler, which traces as calls need it; defun."""
 import functools
 import inspect
 import itertools
@@ -488,7 +488,7 @@ def _builder(structure):
     return build
 
 
-class Function:
+class TracingCompiler:
     """A Python function that is traced anew for each kind of arguments, and then runs as a graph."""
 
     _bound_method = None  # the method that a copy with `self` bound calls
@@ -710,8 +710,8 @@ def defun_with_attributes(func=None, input_signature=None, attributes=None, auto
         name = (attributes or {}).pop("func_name", None) if attributes else None
         if name is None:
             name = getattr(function, "__name__", "function")
-        made = Function(function, name, input_signature, attributes, autograph, experimental_autograph_options,
-                        experimental_relax_shapes)
+        made = TracingCompiler(function, name, input_signature, attributes, autograph, experimental_autograph_options,
+                               experimental_relax_shapes)
         made.__name__ = getattr(function, "__name__", name)
         made.__doc__ = getattr(function, "__doc__", None)
         made.__wrapped__ = function

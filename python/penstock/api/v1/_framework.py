@@ -18,7 +18,7 @@ FROM = {
         GRAPH_DEF_VERSION_MIN_PRODUCER MONOLITHIC_BUILD VERSION __compiler_version__ __cxx11_abi_flag__
         __git_version__ __monolithic_build__ __version__""",
     "session.session": "InteractiveSession Session",
-    "function.function": "Defun",
+    "function.defun": "Defun",
     "base.mode": """
         control_flow_v2_enabled disable_control_flow_v2 disable_resource_variables disable_tensor_equality
         disable_v2_behavior enable_control_flow_v2 enable_resource_variables enable_tensor_equality

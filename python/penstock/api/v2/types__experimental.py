@@ -1,6 +1,6 @@
 """tf.types.experimental."""
 FROM = {
-    "tf_function.function_types": """
+    "tf_function.public_types": """
         AtomicFunction Callable ConcreteFunction FunctionType GenericFunction PolymorphicFunction
         SupportsTracingProtocol TensorLike TraceType""",
 }

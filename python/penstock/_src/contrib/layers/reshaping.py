@@ -4,7 +4,7 @@ from penstock._src.contrib.framework.arg_scope import add_arg_scope
 from penstock._src.contrib.layers import utils
 from penstock._src.graph import constant_op
 from penstock._src.graph import dtypes
-from penstock._src.function import function
+from penstock._src.function import defun
 from penstock._src.graph import gen
 from penstock._src.graph import ops
 from penstock._src.graph import sparse_tensor
@@ -128,7 +128,7 @@ def _scaled(op, grad):
     return [grad * op.inputs[1], None]
 
 
-@function.Defun(python_grad_func=_scaled, shape_func=lambda op: [op.inputs[0].shape])
+@defun.Defun(python_grad_func=_scaled, shape_func=lambda op: [op.inputs[0].shape])
 def scale_gradient(inputs, gradient_multiplier):
     """`inputs`; their gradient comes back multiplied by `gradient_multiplier`."""
     del gradient_multiplier

@@ -11,7 +11,7 @@ from penstock._src.data.ops.options import ExternalStatePolicy
 from penstock._src.data.util import nest, structure
 from penstock._src.graph import (
     composite_spec, composite_tensor, dtypes, errors, gen, ops, random_seed, sparse_tensor, tensor_shape, type_spec)
-from penstock._src.function import function as function_lib
+from penstock._src.function import defun
 from penstock._src.base import tf2
 from penstock._src.graph.tensor_spec import TensorSpec
 from penstock._src.ops.ragged.ragged_tensor_spec import RaggedTensorSpec
@@ -178,7 +178,7 @@ def one_shot_iterator(dataset):
     _warn_of_other_graphs(dataset)
     graph_seed, op_seed = random_seed.get_seed(None)
 
-    @function_lib.Defun(capture_by_value=True,
+    @defun.Defun(capture_by_value=True,
                         whitelisted_stateful_ops=traverse.obtain_all_variant_tensor_ops(dataset))
     def _make_dataset():
         if graph_seed is not None:

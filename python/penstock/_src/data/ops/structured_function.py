@@ -6,7 +6,7 @@ from penstock._src.autograph.impl import api as autograph
 from penstock._src.data.ops import debug_mode
 from penstock._src.data.util import nest, structure
 from penstock._src.tf_function import function as eager_function
-from penstock._src.function import function as function_lib
+from penstock._src.function import defun
 from penstock._src.graph import config, dtypes, ops, sparse_tensor
 from penstock._src.base import tf2
 from penstock._src.tf_function import script_ops
@@ -90,7 +90,7 @@ class StructuredFunctionWrapper:
         def wrapper_fn(*args):
             return self._call(args)
 
-        made = function_lib.Defun(*structure.get_flat_tensor_types(self._input_structure), func_name=name,
+        made = defun.Defun(*structure.get_flat_tensor_types(self._input_structure), func_name=name,
                                   **attributes)(wrapper_fn)
         if add_to_graph:
             made.add_to_graph(ops.get_default_graph())

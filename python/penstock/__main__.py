@@ -4,6 +4,7 @@ import sys
 
 # Each command but run: the function that takes its arguments, and a line of the help.
 COMMANDS = {
+    "check": ("penstock.alias.check:main", "list what will fail in a program, or a folder of programs"),
     "inspect": ("penstock._src.tools.inspect:main",
                 "print the contents of checkpoints, graphs, models, event and record files"),
     "draw": ("penstock._src.tools.draw:main", "draw a graph"),
@@ -22,6 +23,9 @@ SCRIPT, or MODULE, runs with `import tensorflow` giving Penstock. `python -m pen
 options of run:
   --v1, --v2        TensorFlow 1.15 or 2; without either PENSTOCK_TENSORFLOW=1 or =2 chooses, else the names in the
                     script and in the modules of its folder
+  --compat          put back names that Python, NumPy and SciPy have dropped: np.float, xrange, scipy.misc.imread
+  --soft-placement  run on the CPU what the program places on devices that are not there
+  --progress        print steps per second, memory and the current line every ten seconds, and on SIGUSR1
 other options:
   --version         print the version
   -h, --help        print this
@@ -53,6 +57,8 @@ def _run(arguments, named):
             return _start("run_module", arguments, version)
         if option in ("--v1", "--v2"):
             version = option[2:]
+        elif option in ("--compat", "--soft-placement", "--progress"):
+            os.environ["PENSTOCK_" + option[2:].replace("-", "_").upper()] = "1"
         elif option == "--version" and not named:
             import penstock
             print("penstock", penstock.__version__)

@@ -60,6 +60,12 @@ def install(version="v1", children_too=True):
     sys.meta_path.insert(0, _finder)
     if children_too:
         children.inherit(version)
+    if os.environ.get("PENSTOCK_COMPAT"):
+        from penstock.alias import old_names
+        old_names.restore()
+    if os.environ.get("PENSTOCK_PROGRESS"):
+        from penstock.alias import progress
+        progress.start()
 
 
 # The functions that `python -m tensorflow.NAME` runs.

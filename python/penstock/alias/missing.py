@@ -1,4 +1,4 @@
-"""Why TensorFlow's module lacks a name: the sentence behind `module ... has no attribute ...`."""
+"""Why TensorFlow's module lacks a name: the sentence after `module ... has no attribute ...`."""
 import difflib
 import importlib
 

@@ -149,12 +149,19 @@ def decoded(source):
         return source.decode("latin-1")
 
 
-def without_comments(text):
-    """Text of the same lines with comments and strings blanked, as far as that is possible without parsing."""
+_LONG = r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\''
+_SHORT = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
+_WORDS = re.compile(f"{_LONG}|{_SHORT}|#[^\n]*")
+
+
+def without_comments(text, strings=True):
+    """Text of the same lines with comments and strings blanked, as far as that is possible without parsing; if not
+    `strings`, short strings become ''."""
     def blank(found):
+        if not strings and found[0][0] in "\"'" and found[0][:3] not in ('"""', "'''"):
+            return "''"
         return re.sub(r"[^\n]", " ", found[0])
-    return re.sub(
-        r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*', blank, text)
+    return _WORDS.sub(blank, text)
 
 
 def read(first, folder):

@@ -30,7 +30,7 @@ def test_reasons(name, version, words):
 
 
 @pytest.mark.parametrize("name", ["zzzzzz", "_private", "nn._private"])
-def test_nothing_is_said_of_what_nobody_knows(name):
+def test_nothing_is_said_of_unknown_names(name):
     assert missing.reason(name, "1") == missing.reason(name, "2") == ""
 
 

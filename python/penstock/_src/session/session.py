@@ -1,4 +1,5 @@
 """Session: runs parts of a graph."""
+import os
 import collections.abc
 import re
 import sys
@@ -113,6 +114,8 @@ class BaseSession(SessionInterface):
         if config is None:
             config = process_config.session_config()
         data = _config_bytes(config)
+        if os.environ.get("PENSTOCK_SOFT_PLACEMENT"):  # of `penstock run --soft-placement`
+            data += b"\x38\x01"  # ConfigProto.allow_soft_placement: messages merge when their bytes are joined
         self._config = config
         self._steps, self._older_steps = {}, {}  # used since the last change of generations, and before
         self._dead_handles = DeadHandles()

@@ -5,6 +5,7 @@
 #include "penstock/base/alarms.h"
 #include "penstock/graph/export.h"
 #include "penstock/kernel/interrupts.h"
+#include "penstock/runtime/step_executor.h"
 
 namespace penstock {
 namespace {
@@ -49,9 +50,26 @@ class ClusterSession::Cancellable {
 
 ClusterSession::ClusterSession(std::shared_ptr<Graph> graph, std::shared_ptr<MasterInterface> master,
                                std::string target, std::string config)
-    : graph_(std::move(graph)), master_(std::move(master)), target_(std::move(target)), config_(std::move(config)) {}
+    : graph_(std::move(graph)),
+      master_(std::move(master)),
+      target_(std::move(target)),
+      config_(std::move(config)),
+      options_(ParseConfig(config_)) {}
 
 ClusterSession::~ClusterSession() { Close(); }
+
+std::string ClusterSession::Create(const GraphDef& graph, CancellationManager* cancellation) const {
+  // The master keeps to the time limit too, if there is one.
+  Deadline deadline(options_.operation_timeout_ms, ShareRef(cancellation));
+  try {
+    return master_->CreateSession(graph, config_, target_, cancellation);
+  } catch (const Error& error) {
+    const Status status = deadline.StatusOf(error.status());
+    if (status.code() != Code::kDeadlineExceeded) throw;
+    throw DeadlineExceeded("The session was not created within ", options_.operation_timeout_ms,
+                           " ms by the master of ", target_, ": ", error.what());
+  }
+}
 
 std::string ClusterSession::Extend(CancellationManager* cancellation) {
   std::lock_guard extending(extend_mutex_);
@@ -67,7 +85,7 @@ std::string ClusterSession::Extend(CancellationManager* cancellation) {
   }
   // The calls themselves may take long: the graph can be changed meanwhile.
   if (handle_.empty()) {
-    handle_ = master_->CreateSession(added, config_, target_, cancellation);
+    handle_ = Create(added, cancellation);
   } else {
     version_ = master_->ExtendSession(handle_, added, version_);
   }
@@ -136,13 +154,36 @@ void ClusterSession::Run(const PreparedStep& prepared, std::span<const Tensor> f
   if (metadata) *metadata = std::move(response.metadata);
 }
 
-std::string ClusterSession::PartialRunSetup(const StepSignature&) {
-  throw Unimplemented("Runs in pieces in a session of a cluster");
+std::string ClusterSession::PartialRunSetup(const StepSignature& signature) {
+  const Cancellable call(this, false);
+  std::vector<std::string> feeds, fetches, targets;
+  for (const Endpoint& feed : signature.feeds) feeds.push_back(feed.name());
+  for (const Endpoint& fetch : signature.fetches) {
+    if (std::ranges::find(fetches, fetch.name()) == fetches.end()) fetches.push_back(fetch.name());
+  }
+  for (const Node* target : signature.targets) targets.push_back(target->name());
+  return master_->PartialRunSetup(Extend(call.get()), feeds, fetches, targets);
 }
 
-void ClusterSession::PartialRun(const std::string&, const std::vector<std::pair<Endpoint, Tensor>>&,
-                                const std::vector<Endpoint>&, std::vector<Tensor>*, bool) {
-  throw InvalidArgument("Must run 'setup' before performing partial runs!");
+void ClusterSession::PartialRun(const std::string& handle, const std::vector<std::pair<Endpoint, Tensor>>& feeds,
+                                const std::vector<Endpoint>& fetches, std::vector<Tensor>* values, bool interruptible) {
+  const Cancellable call(this, interruptible);
+  RunStepRequest request;
+  {
+    std::lock_guard lock(extend_mutex_);
+    request.session = handle_;
+  }
+  request.partial_run = handle;
+  for (const auto& [endpoint, value] : feeds) request.feeds.emplace_back(endpoint.name(), value);
+  std::vector<size_t> sources;  // a tensor that is fetched twice is asked for once
+  for (const Endpoint& fetch : fetches) {
+    const auto it = std::ranges::find(request.fetches, fetch.name());
+    sources.push_back(static_cast<size_t>(it - request.fetches.begin()));
+    if (it == request.fetches.end()) request.fetches.push_back(fetch.name());
+  }
+  const std::vector<Tensor> fetched = master_->RunStep(request, call.get()).fetched;
+  values->clear();
+  for (const size_t source : sources) values->push_back(fetched.at(source));
 }
 
 std::vector<DeviceAttributes> ClusterSession::ListDevices() {
@@ -156,7 +197,7 @@ std::vector<DeviceAttributes> ClusterSession::ListDevices() {
         std::lock_guard lock(graph_->mutex());
         empty.versions = graph_->versions();
       }
-      handle_ = master_->CreateSession(empty, config_, target_, call.get());
+      handle_ = Create(empty, call.get());
     }
     handle = handle_;
   }

@@ -33,12 +33,15 @@ class ClusterSession final : public SessionInterface {
  private:
   // What ends when the session closes or the user interrupts.
   class Cancellable;
+  // A session's handle. DeadlineExceeded: the master did not create it within the options' time limit.
+  std::string Create(const GraphDef& graph, CancellationManager* cancellation) const;
   // Gives the master the nodes that it does not have yet. The session's handle.
   std::string Extend(CancellationManager* cancellation);
 
   const std::shared_ptr<Graph> graph_;
   const std::shared_ptr<MasterInterface> master_;
   const std::string target_, config_;
+  const SessionOptions options_;
 
   std::mutex extend_mutex_;  // held while the master is extended; guards the next four
   std::string handle_;       // empty: there is no session yet

@@ -54,10 +54,9 @@ RunStepResponse Master::RunStep(const RunStepRequest& request, CancellationManag
   return Find(request.session)->Run(request, cancellation);
 }
 
-std::string Master::PartialRunSetup(const std::string& session, const std::vector<std::string>&,
-                                    const std::vector<std::string>&, const std::vector<std::string>&) {
-  Find(session);
-  throw Unimplemented("Runs in pieces on a cluster");
+std::string Master::PartialRunSetup(const std::string& session, const std::vector<std::string>& feeds,
+                                    const std::vector<std::string>& fetches, const std::vector<std::string>& targets) {
+  return Find(session)->PartialRunSetup(feeds, fetches, targets);
 }
 
 void Master::CloseSession(const std::string& session) {

@@ -5,7 +5,6 @@
 #include <unordered_set>
 
 #include "penstock/distributed/calls.h"
-#include "penstock/distributed/derived.h"
 #include "penstock/graph/export.h"
 #include "penstock/graph/import.h"
 #include "penstock/graph/lower.h"
@@ -13,7 +12,6 @@
 #include "penstock/runtime/call_state.h"
 #include "penstock/runtime/partition.h"
 #include "penstock/runtime/placer.h"
-#include "penstock/runtime/step_executor.h"
 
 namespace penstock {
 namespace {
@@ -50,95 +48,6 @@ void PlaceRemoteCalls(Graph& graph) {
 }
 
 }  // namespace
-
-// One step that runs: its calls of the tasks.
-class MasterSession::Running {
- public:
-  Running(const Step& step, const RunStepRequest& request, const ClientDevice& client, const std::string& own_task)
-      : step_(step), responses_(step.parts.size()), id_(RandomId()) {
-    for (const Part& part : step.parts) {
-      RunGraphRequest& call = calls_.emplace_back();
-      call.session = step.session;
-      call.has_session = true;
-      call.graph = part.graph;
-      call.step_id = id_;
-      call.request_id = RandomId();
-      call.record_timeline = request.options.trace_level > 0;
-      call.record_partition_graphs = request.options.output_partition_graphs;
-      if (part.task != own_task) continue;
-      for (size_t i = 0; i < request.feeds.size(); ++i) {
-        // A borrowed array is the caller's again after the step, which may have put it into a queue or a dataset.
-        const Tensor& feed = request.feeds[i].second;
-        const bool borrowed = feed.buffer() && feed.buffer()->borrowed();
-        call.sends.emplace_back(FeedKey(client, static_cast<int>(i)), borrowed ? feed.Clone() : feed);
-      }
-      for (size_t i = 0; i < request.fetches.size(); ++i) {
-        call.receives.push_back(FetchKey(client, static_cast<int>(i)));
-      }
-    }
-  }
-
-  // Throws the error of the task that failed first by itself.
-  RunStepResponse Run(int64_t timeout_ms) {
-    left_ = calls_.size();
-    Deadline deadline(timeout_ms, cancellation_);
-    for (size_t i = 0; i < calls_.size(); ++i) {
-      step_.parts[i].worker->RunGraph(
-          std::move(calls_[i]), cancellation_,
-          [this, i](Status status, RunGraphResponse r) { Finish(i, std::move(status), std::move(r)); });
-    }
-    std::unique_lock lock(mutex_);
-    over_.wait(lock, [&] { return left_ == 0; });
-    lock.unlock();
-    for (const Part& part : step_.parts) part.worker->CleanupStep(id_, [](Status) {});
-    ThrowIfError(deadline.StatusOf(status_));
-    RunStepResponse response;
-    for (RunGraphResponse& one : responses_) {
-      for (auto& [key, value] : one.received) response.fetched.push_back(std::move(value));
-      response.metadata.has_step_stats |= one.metadata.has_step_stats;
-      response.metadata.others += one.metadata.others;
-      std::ranges::move(one.metadata.devices, std::back_inserter(response.metadata.devices));
-      std::ranges::move(one.metadata.partition_graphs, std::back_inserter(response.metadata.partition_graphs));
-    }
-    return response;
-  }
-
-  const Ref<CancellationManager>& cancellation() const { return cancellation_; }
-
- private:
-  void Finish(size_t part, Status status, RunGraphResponse response) {
-    bool failed = false;
-    {
-      std::lock_guard lock(mutex_);
-      failed = !status.ok() && status_.ok();
-      // An error that follows from another task's failure, or from cancellation, gives way to a cause.
-      if (!status.ok() && (status_.ok() || (IsDerived(status_) && !IsDerived(status)))) {
-        status_ =
-            Status(status.code(), StrCat("From ", step_.parts[part].task, ":\n", status.message()), status.node());
-      }
-      responses_[part] = std::move(response);
-    }
-    if (failed) cancellation_->Cancel();
-    std::lock_guard lock(mutex_);
-    if (--left_ == 0) over_.notify_all();
-  }
-
-  const Step& step_;
-  std::vector<RunGraphRequest> calls_;
-  std::vector<RunGraphResponse> responses_;
-  const int64_t id_;
-  const Ref<CancellationManager> cancellation_ = MakeRef<CancellationManager>();
-  std::mutex mutex_;
-  std::condition_variable over_;
-  size_t left_ = 0;
-  Status status_;
-};
-
-MasterSession::Step::~Step() {
-  for (Part& part : parts) {
-    if (!part.graph.empty()) part.worker->DeregisterGraph(session, true, part.graph, [](Status) {});
-  }
-}
 
 MasterSession::MasterSession(std::string handle, std::string task, std::shared_ptr<WorkerDirectory> workers,
                              const GraphDef& graph, SessionOptions options, CancellationManager* cancellation)
@@ -253,20 +162,22 @@ StepSignature MasterSession::SignatureOf(const RunStepRequest& request) const {
   return signature;
 }
 
-std::shared_ptr<const MasterSession::Step> MasterSession::Find(const RunStepRequest& request) {
+std::shared_ptr<const RegisteredStep> MasterSession::Find(const RunStepRequest& request) {
   std::string key = KeyOf(request);
   std::lock_guard lock(graph_mutex_);
   if (const auto* found = steps_.Find(key)) return *found;
-  std::shared_ptr<const Step> evicted;
+  std::shared_ptr<const RegisteredStep> evicted;
   return steps_.Insert(std::move(key), Register(request), &evicted);
 }
 
-std::shared_ptr<const MasterSession::Step> MasterSession::Register(const RunStepRequest& request) {
+std::shared_ptr<const RegisteredStep> MasterSession::Register(const RunStepRequest& request) {
   const std::shared_ptr<Graph> graph = Prune(graph_, SignatureOf(request), &client_);
   for (Node* node : graph->Nodes()) {
     if (node->attr_or<bool>("client_terminated", false)) node->set_device(client_.name);
   }
   PlaceRemoteCalls(*graph);
+  auto step = std::make_shared<RegisteredStep>();
+  step->feeds_of_fetches = FeedsOfFetches(*graph, request.feeds.size(), request.fetches.size());
   LowerControlFlow(*graph, true);
   InlineCalls(*graph);
   LowerControlFlow(*graph);  // that was in the calls
@@ -279,7 +190,6 @@ std::shared_ptr<const MasterSession::Step> MasterSession::Register(const RunStep
   const auto parts = Partition(
       *graph,
       {.incarnation = [&](const std::string& device) { return incarnations.at(device); }, .part_of = TaskOfDevice});
-  auto step = std::make_shared<Step>();
   step->session = handle_;
   // The master's own part, which may run on the thread that asks for it, comes last.
   std::vector<std::pair<std::string, std::shared_ptr<Graph>>> ordered(parts.begin(), parts.end());
@@ -311,15 +221,47 @@ RunStepResponse MasterSession::Run(const RunStepRequest& request, CancellationMa
     std::lock_guard lock(mutex_);
     ThrowIfError(closed_);
   }
-  const std::shared_ptr<const Step> step = Find(request);
-  Running running(*step, request, client_, task_);
+  if (!request.partial_run.empty()) return PartialRun(request, cancellation);
+  const std::shared_ptr<const RegisteredStep> step = Find(request);
+  const int64_t id = RandomId();
+  std::vector<RunGraphRequest> calls = CallsOfStep(*step, id, request.options);
+  if (RunGraphRequest* own = OwnCall(*step, &calls)) {
+    for (size_t i = 0; i < request.feeds.size(); ++i)
+      own->sends.push_back(Fed(static_cast<int>(i), request.feeds[i].second));
+    for (size_t i = 0; i < request.fetches.size(); ++i) own->receives.push_back(FetchKey(client_, static_cast<int>(i)));
+  }
+  struct Cleanup {
+    const RegisteredStep& step;
+    int64_t id;
+    ~Cleanup() { CleanupStep(step, id); }
+  } cleanup{*step, id};
+  return RunCalls(*step, std::move(calls), request.options, cancellation);
+}
+
+RunGraphRequest* MasterSession::OwnCall(const RegisteredStep& step, std::vector<RunGraphRequest>* calls) const {
+  for (size_t i = 0; i < step.parts.size(); ++i) {
+    if (step.parts[i].task == task_) return &(*calls)[i];
+  }
+  return nullptr;
+}
+
+std::pair<std::string, Tensor> MasterSession::Fed(int index, const Tensor& value) const {
+  // A borrowed array is the caller's again after the step, which may have put it into a queue or a dataset.
+  const bool borrowed = value.buffer() && value.buffer()->borrowed();
+  return {FeedKey(client_, index), borrowed ? value.Clone() : value};
+}
+
+RunStepResponse MasterSession::RunCalls(const RegisteredStep& step, std::vector<RunGraphRequest> calls,
+                                        const RunOptions& options, CancellationManager* cancellation) {
+  RunningStep running(step, std::move(calls));
   Enter(&running);
   CancellationManager::Token token = 0;
-  const bool linked = cancellation && cancellation->Register([own = running.cancellation()] { own->Cancel(); }, &token);
-  if (cancellation && !linked) running.cancellation()->Cancel();
+  const auto cancel = [own = running.cancellation()] { own->Cancel(); };
+  const bool linked = cancellation && cancellation->Register(cancel, &token);
+  if (cancellation && !linked) cancel();
   struct Guard {
     MasterSession* session;
-    Running* running;
+    RunningStep* running;
     CancellationManager* cancellation;
     CancellationManager::Token token;
     ~Guard() {
@@ -327,16 +269,16 @@ RunStepResponse MasterSession::Run(const RunStepRequest& request, CancellationMa
       session->Leave(running);
     }
   } guard{this, &running, linked ? cancellation : nullptr, token};
-  return running.Run(request.options.timeout_ms > 0 ? request.options.timeout_ms : options_.operation_timeout_ms);
+  return running.Run(options.timeout_ms > 0 ? options.timeout_ms : options_.operation_timeout_ms);
 }
 
-void MasterSession::Enter(Running* running) {
+void MasterSession::Enter(RunningStep* running) {
   std::lock_guard lock(mutex_);
   ThrowIfError(closed_);
   running_.insert(running);
 }
 
-void MasterSession::Leave(Running* running) {
+void MasterSession::Leave(RunningStep* running) {
   std::lock_guard lock(mutex_);
   running_.erase(running);
   if (running_.empty()) idle_.notify_all();
@@ -348,7 +290,7 @@ void MasterSession::Close(const Status& reason) {
     std::lock_guard lock(mutex_);
     if (!closed_.ok()) return;
     closed_ = reason;
-    for (Running* running : running_) cancellations.push_back(running->cancellation());
+    for (RunningStep* running : running_) cancellations.push_back(running->cancellation());
   }
   for (const auto& cancellation : cancellations) cancellation->Cancel();
   {
@@ -359,6 +301,7 @@ void MasterSession::Close(const Status& reason) {
     std::lock_guard lock(graph_mutex_);
     steps_.Clear();
   }
+  EndPartialRuns();
   for (const std::string& task : tasks_) {
     if (const auto worker = workers_->Find(task)) worker->DeleteSession(handle_, [worker](Status) {});
   }

@@ -11,7 +11,7 @@
 
 #include "penstock/base/lru_cache.h"
 #include "penstock/distributed/master_interface.h"
-#include "penstock/distributed/worker_interface.h"
+#include "penstock/distributed/running_step.h"
 #include "penstock/graph/graph.h"
 #include "penstock/runtime/prune.h"
 
@@ -28,33 +28,32 @@ class MasterSession {
 
   int64_t Extend(const GraphDef& graph, int64_t version);
   RunStepResponse Run(const RunStepRequest& request, CancellationManager* cancellation);
+  // Starts a run in pieces, for Run with its handle. InvalidArgument: nothing to fetch or do.
+  std::string PartialRunSetup(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches,
+                              const std::vector<std::string>& targets);
   const std::vector<DeviceAttributes>& devices() const { return attributes_; }
   // Cancels what runs, waits for it, and ends the session on all tasks. Later calls fail with `reason`.
   void Close(const Status& reason = Status(Code::kCancelled, "Session has been closed."));
 
  private:
-  struct Part {
-    std::string task;
-    std::shared_ptr<WorkerInterface> worker;
-    std::string graph;  // handle
-  };
-  // A step, cut and registered. The graphs are given back when nobody runs it any more.
-  struct Step {
-    ~Step();
-    std::string session;
-    std::vector<Part> parts;
-  };
-  class Running;
+  struct PartialState;
 
   void FindDevices(CancellationManager* cancellation);
   void CreateWorkerSessions();
   void AddAndPlace(const GraphDef& graph);
-  std::shared_ptr<const Step> Find(const RunStepRequest& request);
-  std::shared_ptr<const Step> Register(const RunStepRequest& request);
+  std::shared_ptr<const RegisteredStep> Find(const RunStepRequest& request);
+  std::shared_ptr<const RegisteredStep> Register(const RunStepRequest& request);
   StepSignature SignatureOf(const RunStepRequest& request) const;
-  // Takes part in `calls`, which Close waits for; throws if the session is closed.
-  void Enter(Running* running);
-  void Leave(Running* running);
+  // The part of the master's own task; null: the step has none.
+  RunGraphRequest* OwnCall(const RegisteredStep& step, std::vector<RunGraphRequest>* calls) const;
+  std::pair<std::string, Tensor> Fed(int index, const Tensor& value) const;
+  RunStepResponse RunCalls(const RegisteredStep& step, std::vector<RunGraphRequest> calls, const RunOptions& options,
+                           CancellationManager* cancellation);
+  RunStepResponse PartialRun(const RunStepRequest& request, CancellationManager* cancellation);
+  void EndPartialRuns();
+  // Registers what Close cancels and waits for; throws if the session is closed.
+  void Enter(RunningStep* running);
+  void Leave(RunningStep* running);
 
   const std::string handle_, task_;
   const std::shared_ptr<WorkerDirectory> workers_;
@@ -67,12 +66,13 @@ class MasterSession {
   std::mutex graph_mutex_;  // guards the next three
   Graph graph_;
   int64_t version_ = 0;
-  LruCache<std::string, std::shared_ptr<const Step>> steps_{1024};
+  LruCache<std::string, std::shared_ptr<const RegisteredStep>> steps_{1024};
 
   std::mutex mutex_;  // guards the rest
   Status closed_;
-  std::set<Running*> running_;
+  std::set<RunningStep*> running_;
   std::condition_variable idle_;
+  std::map<std::string, std::shared_ptr<PartialState>> partial_runs_;
 };
 
 }  // namespace penstock

@@ -33,34 +33,6 @@ namespace {
 
 const ClientDevice kClient{"client"};
 
-// For each _Send of the pruned graph, in order of the fetches, the feeds whose _Recv stands above it.
-std::vector<std::vector<int>> NeedsOf(const Graph& pruned, size_t num_feeds, size_t num_fetches) {
-  std::map<std::string, int> feeds, fetches;
-  for (size_t i = 0; i < num_feeds; ++i) feeds[StrCat("feed_", i)] = static_cast<int>(i);
-  for (size_t i = 0; i < num_fetches; ++i) fetches[StrCat("fetch_", i)] = static_cast<int>(i);
-  std::vector<std::vector<int>> needs(num_fetches);
-  for (const Node* node : pruned.Nodes()) {
-    if (node->traits().flow != Flow::kSend) continue;
-    const auto fetch = fetches.find(node->attr<std::string>("tensor_name"));
-    if (fetch == fetches.end()) continue;
-    std::vector<bool> seen(pruned.num_ids());
-    std::vector<const Node*> stack = {node};
-    while (!stack.empty()) {
-      const Node* one = stack.back();
-      stack.pop_back();
-      if (seen[one->id()]) continue;
-      seen[one->id()] = true;
-      if (one->traits().flow == Flow::kRecv) {
-        const auto feed = feeds.find(one->attr<std::string>("tensor_name"));
-        if (feed != feeds.end()) needs[fetch->second].push_back(feed->second);
-      }
-      for (const Endpoint& input : one->inputs()) stack.push_back(input.node);
-      stack.insert(stack.end(), one->control_inputs().begin(), one->control_inputs().end());
-    }
-  }
-  return needs;
-}
-
 int IndexOf(const std::vector<Endpoint>& list, Endpoint e) {
   const auto it = std::ranges::find(list, e);
   return it == list.end() ? -1 : static_cast<int>(it - list.begin());
@@ -97,7 +69,7 @@ std::string Session::PartialRunSetup(const Signature& signature) {
     std::lock_guard lock(graph_->mutex());
     pruned = Prune(*graph_, state->signature, &kClient);
   }
-  state->needs = NeedsOf(*pruned, signature.feeds.size(), fetches.size());
+  state->needs = FeedsOfFetches(*pruned, signature.feeds.size(), fetches.size());
   state->compiled = CompileStep(std::move(pruned), runtime_->environment);
   state->fed.resize(signature.feeds.size());
   state->fetched.resize(fetches.size());

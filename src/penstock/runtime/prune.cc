@@ -189,6 +189,33 @@ static std::string Key(const ClientDevice& client, std::string_view what, int i)
 std::string FeedKey(const ClientDevice& client, int i) { return Key(client, "feed", i); }
 std::string FetchKey(const ClientDevice& client, int i) { return Key(client, "fetch", i); }
 
+std::vector<std::vector<int>> FeedsOfFetches(const Graph& pruned, size_t num_feeds, size_t num_fetches) {
+  std::map<std::string, int> feeds, fetches;
+  for (size_t i = 0; i < num_feeds; ++i) feeds[StrCat("feed_", i)] = static_cast<int>(i);
+  for (size_t i = 0; i < num_fetches; ++i) fetches[StrCat("fetch_", i)] = static_cast<int>(i);
+  std::vector<std::vector<int>> needs(num_fetches);
+  for (const Node* node : pruned.Nodes()) {
+    if (node->traits().flow != Flow::kSend) continue;
+    const auto fetch = fetches.find(node->attr<std::string>("tensor_name"));
+    if (fetch == fetches.end()) continue;
+    std::vector<bool> seen(pruned.num_ids());
+    std::vector<const Node*> stack = {node};
+    while (!stack.empty()) {
+      const Node* one = stack.back();
+      stack.pop_back();
+      if (seen[one->id()]) continue;
+      seen[one->id()] = true;
+      if (one->traits().flow == Flow::kRecv) {
+        const auto feed = feeds.find(one->attr<std::string>("tensor_name"));
+        if (feed != feeds.end()) needs[fetch->second].push_back(feed->second);
+      }
+      for (const Endpoint& input : one->inputs()) stack.push_back(input.node);
+      stack.insert(stack.end(), one->control_inputs().begin(), one->control_inputs().end());
+    }
+  }
+  return needs;
+}
+
 std::shared_ptr<Graph> Prune(Graph& graph, const StepSignature& signature, const ClientDevice* client) {
   return Pruning(graph, signature, client).Run();
 }

@@ -31,4 +31,7 @@ std::shared_ptr<Graph> Prune(Graph& graph, const StepSignature& signature, const
 std::string FeedKey(const ClientDevice& client, int i);
 std::string FetchKey(const ClientDevice& client, int i);
 
+// For each fetch of a graph that was pruned with a client, the feeds that it is computed from.
+std::vector<std::vector<int>> FeedsOfFetches(const Graph& pruned, size_t num_feeds, size_t num_fetches);
+
 }  // namespace penstock

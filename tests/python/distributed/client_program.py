@@ -65,9 +65,10 @@ with tf.Session(target) as sess:
     print("queue", [np.asarray(part).tolist() for part in sess.run(dequeue)])
     sess.run(sparse_update)
     print("rows", sess.run(rows).tolist(), sess.run(table)[5].tolist())
-    print("values", [np.asarray(value).tolist() if value.dtype.name != "bfloat16" else float(value) for value in sess.run(received)],
-          float(sess.run(big_sum)))
-    print("branch", float(sess.run(after, {choose: False})), round(float(sess.run(after, {choose: True}) - sess.run(w1)[0, 0]), 5))
+    print("values", [np.asarray(value).tolist() if value.dtype.name != "bfloat16" else float(value)
+                     for value in sess.run(received)], float(sess.run(big_sum)))
+    print("branch", float(sess.run(after, {choose: False})),
+          round(float(sess.run(after, {choose: True}) - sess.run(w1)[0, 0]), 5))
     print("size", int(sess.run(size)))
     for what in (lambda: sess.run(loss, {x: features}),
                  lambda: sess.run(tf.check_numerics(tf.log(w1 * 0. - 1.), "BAD"))):

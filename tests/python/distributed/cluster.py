@@ -33,7 +33,7 @@ def free_ports(count):
 
 
 def _python(library):
-    return [TENSORFLOW if library == "tensorflow" else TENSORFLOW_1 if library == "tensorflow1" else sys.executable, "-u"]
+    return [{"penstock": sys.executable, "tensorflow": TENSORFLOW, "tensorflow1": TENSORFLOW_1}[library], "-u"]
 
 
 def _environment(library):
@@ -95,7 +95,7 @@ class Cluster:
     def run_client(self, library, path, *args):
         """What a program prints in a process of its own; it gets `library`'s module as its argument `tf`."""
         code = f"import sys; sys.argv = {[str(path), *args]!r}\n{_load(library)}\n"
-        code += f"exec(compile(open({str(path)!r}).read(), {str(path)!r}, 'exec'), {{'tf': tf, '__name__': '__main__'}})"
+        code += f"exec(compile(open({str(path)!r}).read(), {str(path)!r}, 'exec'), {{'tf': tf}})"
         done = subprocess.run([*_python(library), "-c", code], env=_environment(library), timeout=120,
                               capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[-3000:]

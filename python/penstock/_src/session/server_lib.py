@@ -139,9 +139,9 @@ def _make_server_def(server_or_cluster_def, job_name, task_index, protocol, conf
 
 
 class Server:
-    """A task of a cluster: it serves sessions of this and of other processes, whose target is the server's, and runs the
-    parts of their steps that are placed on its devices. Variables, queues and tables belong to the task: sessions share
-    them, and they stay when a session closes. A server lives as long as its process.
+    """A task of a cluster: it serves sessions of this and of other processes, whose target is the server's, and runs
+    the parts of their steps that are placed on its devices. Variables, queues and tables belong to the task: sessions
+    share them, and they stay when a session closes. A server lives as long as its process.
 
     server_or_cluster_def: a ServerDef, or what a ClusterSpec is made of. job_name, task_index: which task it is, if
     that leaves a choice. config: a ConfigProto; start: whether to start it at once. InvalidArgumentError: no such task,

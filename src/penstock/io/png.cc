@@ -1,27 +1,25 @@
 #include "penstock/io/png.h"
 
-#include <array>
+#include <zlib.h>
+
 #include <cstdlib>
 
 #include "penstock/base/status.h"
-#include "penstock/io/deflate.h"
 
 namespace penstock {
 namespace {
 
-uint32_t Crc32(std::string_view bytes) {
-  static const std::array<uint32_t, 256> table = [] {
-    std::array<uint32_t, 256> t;
-    for (uint32_t i = 0; i < 256; ++i) {
-      uint32_t c = i;
-      for (int bit = 0; bit < 8; ++bit) c = c & 1 ? 0xedb88320u ^ c >> 1 : c >> 1;
-      t[i] = c;
-    }
-    return t;
-  }();
-  uint32_t crc = 0xffffffffu;
-  for (const char c : bytes) crc = table[(crc ^ static_cast<uint8_t>(c)) & 0xff] ^ crc >> 8;
-  return ~crc;
+const Bytef* Bytes(std::string_view bytes) { return reinterpret_cast<const Bytef*>(bytes.data()); }
+
+// In zlib's format, at its fastest level: images of summaries are written during training.
+std::string Compressed(std::string_view bytes) {
+  uLongf size = compressBound(bytes.size());
+  std::string result(size, 0);
+  if (compress2(reinterpret_cast<Bytef*>(result.data()), &size, Bytes(bytes), bytes.size(), Z_BEST_SPEED) != Z_OK) {
+    throw Internal("PNG encoding failed");
+  }
+  result.resize(size);
+  return result;
 }
 
 void AppendBig32(std::string* out, uint32_t v) {
@@ -32,7 +30,7 @@ void AppendChunk(std::string* out, const char* type, std::string_view contents) 
   AppendBig32(out, static_cast<uint32_t>(contents.size()));
   const std::string body = StrCat(type, contents);
   *out += body;
-  AppendBig32(out, Crc32(body));
+  AppendBig32(out, static_cast<uint32_t>(crc32_z(0, Bytes(body), body.size())));
 }
 
 // Each row as the difference to the one above, or to the left, or itself: whichever has the smallest sum.
@@ -78,7 +76,7 @@ std::string EncodePng(std::span<const uint8_t> pixels, int64_t width, int64_t he
   AppendBig32(&header, static_cast<uint32_t>(height));
   header += {8, kColorType[channels], 0, 0, 0};
   AppendChunk(&png, "IHDR", header);
-  AppendChunk(&png, "IDAT", ZlibCompress(Filtered(pixels, width * channels, height, channels)));
+  AppendChunk(&png, "IDAT", Compressed(Filtered(pixels, width * channels, height, channels)));
   AppendChunk(&png, "IEND", "");
   return png;
 }

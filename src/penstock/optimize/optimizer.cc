@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "penstock/base/log.h"
 #include "penstock/optimize/passes.h"
 
 namespace penstock {
@@ -42,7 +43,9 @@ void Optimize(Graph& graph, const SessionOptions& options, NodeEvaluator evaluat
   }
   const auto run = [&](Toggle toggle, std::string_view name, auto pass) {
     if (!Wanted(rewrite, toggle, name)) return;
+    const int before = graph.num_nodes();
     pass();
+    Log(LogSubject::kOptimize, name, ": ", before, " nodes became ", graph.num_nodes());
     if (!verify) return;
     try {
       VerifyGraph(graph);

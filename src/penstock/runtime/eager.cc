@@ -4,6 +4,7 @@
 #include <array>
 
 #include "penstock/base/denormals.h"
+#include "penstock/base/log.h"
 #include "penstock/device/cpu_device.h"
 #include "penstock/kernel/anonymous.h"
 #include "penstock/kernel/may_block.h"
@@ -188,6 +189,7 @@ std::shared_ptr<const EagerOp> EagerContext::Prepare(std::string_view op, std::s
   }
   keep = !MakesOwnObject(op, &attrs) && keep;
   const std::string name = StrCat(op, "_", next_name_.fetch_add(1));
+  Log(LogSubject::kEager, "makes the kernel of ", name, keep ? "" : ", which is not cached");
   std::shared_ptr<const EagerOp> made =
       Make(op, types, std::move(attrs), name.starts_with("_") ? "eager" + name : name, device);
   if (!keep) return made;

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <map>
 
+#include "penstock/base/log.h"
 #include "penstock/base/threads.h"
 #include "penstock/graph/lower.h"
 #include "penstock/kernel/py_function.h"
@@ -270,6 +271,7 @@ std::shared_ptr<FunctionScope> FunctionRuntime::NewScope(FunctionLibraryPtr libr
 
 std::shared_ptr<const CompiledStep> FunctionRuntime::Compile(const FuncRef& function, const FunctionLibraryPtr& library,
                                                              MakeFunctionKernel make_kernel) const {
+  Log(LogSubject::kFunction, "compiles function ", function.name);
   FuncRef plain = function;
   plain.attrs.Erase(kTargetDeviceAttr);
   plain.attrs.Erase(kCallSiteAttr);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "penstock/base/branches.h"
+#include "penstock/base/log.h"
 #include "penstock/runtime/balance.h"
 
 namespace penstock {
@@ -258,6 +259,10 @@ class Placer {
 void Place(Graph& graph, const std::vector<Device*>& devices, const PlacementOptions& options) {
   if (devices.empty()) throw FailedPrecondition("No devices are registered");
   Placer(graph, devices, options).Run();
+  if (!LogOn(LogSubject::kPlacer)) return;
+  for (const Node* node : graph.Nodes()) {
+    Log(LogSubject::kPlacer, node->name(), " (", node->op().name, ") on ", node->assigned_device());
+  }
 }
 
 }  // namespace penstock

@@ -2,6 +2,7 @@
 
 #include "penstock/base/branches.h"
 #include "penstock/base/denormals.h"
+#include "penstock/base/log.h"
 #include "penstock/graph/lower.h"
 #include "penstock/graph/reread.h"
 #include "penstock/kernel/py_function.h"
@@ -56,6 +57,12 @@ std::unique_ptr<CompiledStep> CompileStep(std::shared_ptr<Graph> graph, const St
     compiled->partitions.push_back(part);
     compiled->programs.push_back(
         CompileProgram(part, device_named(device), environment.make_kernel, environment.inter_op->threads()));
+  }
+  if (LogOn(LogSubject::kCompile)) {
+    size_t instructions = 0;
+    for (const auto& program : compiled->programs) instructions += program->instructions.size();
+    Log(LogSubject::kCompile, "compiled ", instructions, " instructions in ", parts.size(), " partitions, ",
+        compiled->straight_line() ? "straight line" : "dataflow", is_function ? ", for a function" : "");
   }
   return compiled;
 }
@@ -122,6 +129,7 @@ void RunStep(const CompiledStep& compiled, const RunArgs& args, StepExecutor* ex
   const ScopedDenormals denormals(ScopedDenormals::kZero);
   const RunArgs run = Recorded(args);
   StepServices& step = *run.step;
+  Log(LogSubject::kExecutor, "step ", step.step_id, ": ", compiled.straight_line() ? "straight line" : "dataflow");
   if (compiled.straight_line()) {
     roads.Enter(0);
     if (timeout_ms <= 0) return RunStraightLine(*compiled.programs[0], run);

@@ -13,7 +13,7 @@ NATIVE = Path(os.environ["PENSTOCK_NATIVE_DIR"])
 SYSTEM = {"linux-vdso", "ld-linux-x86-64", "ld-linux-aarch64", "libc", "libm", "libdl", "librt", "libpthread",
           "libstdc++", "libgcc_s"}
 # Headers that come with the compiler, the C library, Python or a library that another test covers.
-KNOWN_HEADERS = {"sys", "bits", "linux", "arpa", "netinet", "nanobind", "google", "gtest", "re2"}
+KNOWN_HEADERS = {"sys", "bits", "linux", "arpa", "netinet", "nanobind", "google", "gtest", "nghttp2", "re2"}
 
 
 def rows():

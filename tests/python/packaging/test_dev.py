@@ -61,8 +61,8 @@ def test_nothing_run_is_not_a_success(tmp_path):
 
 def test_help_has_one_line_for_each_task():
     text = subprocess.run([str(ROOT / "dev"), "help"], capture_output=True, text=True, check=True).stdout
-    tasks = re.findall(r"^do_(\w+)\(\)", (ROOT / "dev").read_text(), re.M)
-    assert sorted(re.findall(r"^\./dev (\w+)  ", text, re.M)) == sorted(tasks)
+    tasks = re.findall(r"^do_([\w-]+)\(\)", (ROOT / "dev").read_text(), re.M)
+    assert sorted(re.findall(r"^\./dev ([\w-]+)  ", text, re.M)) == sorted(tasks)
     assert len(text.splitlines()) == len(tasks)
 
 
@@ -72,4 +72,4 @@ def test_an_unknown_task_is_an_error():
 
 def test_every_package_has_a_known_task():
     lines = [line.split("#")[0].split() for line in (ROOT / "packages.txt").read_text().splitlines()]
-    assert {task for _, task in filter(None, lines)} == {"build", "fuzz", "tidy"}
+    assert {task for _, task in filter(None, lines)} == {"build", "debug", "fuzz", "tidy"}

@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-void CallAndWait(rpc::Channel& channel, const std::string& method, const google::protobuf::Message& request,
+void CallAndWait(TaskChannel& channel, const std::string& method, const google::protobuf::Message& request,
                  google::protobuf::Message* response, rpc::CallOptions options, CancellationManager* cancellation) {
   struct Answer {
     std::mutex mutex;

@@ -10,7 +10,7 @@ namespace {
 
 class RemoteMaster final : public MasterInterface {
  public:
-  explicit RemoteMaster(const std::string& address) : channel_(address) {}
+  explicit RemoteMaster(const std::string& address) : channel_(TaskChannel::Make("of the master", address)) {}
 
   std::string CreateSession(const GraphDef& graph, const std::string& config, const std::string& target,
                             CancellationManager* cancellation) override {
@@ -98,11 +98,11 @@ class RemoteMaster final : public MasterInterface {
   }
   void Call(std::string_view method, const google::protobuf::Message& request, google::protobuf::Message* response,
             rpc::CallOptions options = {}, CancellationManager* cancellation = nullptr) {
-    CallAndWait(channel_, StrCat("/tensorflow.MasterService/", method), request, response, std::move(options),
+    CallAndWait(*channel_, StrCat("/tensorflow.MasterService/", method), request, response, std::move(options),
                 cancellation);
   }
 
-  rpc::Channel channel_;
+  const std::shared_ptr<TaskChannel> channel_;
 };
 
 }  // namespace

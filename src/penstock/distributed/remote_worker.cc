@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "penstock/distributed/master_messages.h"
+#include "penstock/distributed/task_channel.h"
 #include "penstock/distributed/tensor_wire.h"
 #include "penstock/distributed/worker_messages.h"
 #include "penstock/rpc/rpc.h"
@@ -51,7 +52,8 @@ class CancelLink {
 
 class RemoteWorker final : public WorkerInterface {
  public:
-  RemoteWorker(std::string task, const std::string& address) : task_(std::move(task)), channel_(address) {}
+  RemoteWorker(const std::string& task, const std::string& address)
+      : task_(task), channel_(TaskChannel::Make(task, address)) {}
 
   void GetStatus(Ref<CancellationManager> cancellation, Done<std::vector<DeviceAttributes>> done) override {
     Call("GetStatus", {}, std::move(cancellation), [done = std::move(done)](Status status, const rpc::Incoming& body) {
@@ -193,7 +195,7 @@ class RemoteWorker final : public WorkerInterface {
       return answered(status, {});
     }
     const auto link = std::make_shared<CancelLink>(std::move(cancellation));
-    link->Begin(channel_.CallAsync(
+    link->Begin(channel_->CallAsync(
         StrCat("/tensorflow.WorkerService/", method), std::move(request), std::move(options),
         [link, answered = std::move(answered), task = task_](rpc::Outcome outcome, rpc::Incoming body) {
           link->End();
@@ -204,7 +206,7 @@ class RemoteWorker final : public WorkerInterface {
   }
 
   const std::string task_;
-  rpc::Channel channel_;
+  const std::shared_ptr<TaskChannel> channel_;
 };
 
 }  // namespace

@@ -5,6 +5,9 @@ import sys
 # Each command but run: the function that takes its arguments, and a line of the help.
 COMMANDS = {
     "check": ("penstock.alias.check:main", "list what will fail in a program, or a folder of programs"),
+    "time": ("penstock._src.tools.timing:main", "measure the steps of a model: percentiles, memory"),
+    "freeze": ("penstock._src.tools.freezing:main", "write a model as one graph whose variables are constants"),
+    "optimize": ("penstock._src.tools.freezing:main_optimize", "rewrite a frozen graph for inference"),
     "inspect": ("penstock._src.tools.inspect:main",
                 "print the contents of checkpoints, graphs, models, event and record files"),
     "draw": ("penstock._src.tools.draw:main", "draw a graph"),

@@ -1,4 +1,4 @@
-"""penstock draw: a graph as a picture (SVG), with name scopes folded.
+"""penstock draw: a graph as a picture (SVG, PNG, Graphviz), with name scopes folded.
 
 Boxes stand in layers, inputs above what reads them, ordered so that few lines cross. A folded scope is a box with the
 number of its operations.
@@ -10,6 +10,7 @@ import sys
 
 from penstock._src.graph import errors
 from penstock._src.files import gfile
+from penstock._src.tools import picture_files
 
 _CHARACTER, _LINE, _GAP, _LAYER = 7.2, 30, 18, 64  # sizes in the picture
 _MOST_BOXES = 2000
@@ -173,15 +174,40 @@ def _line(points, style):
     return '<path class="%s" d="%s" marker-end="url(#end)"/>' % (style, path)
 
 
-def draw(graph_def, depth=1, expand=()):
-    """The picture as text. ValueError: nothing to draw, or too much."""
+def computation(graph_def):
+    """A graph without the nodes that only save, load, initialize or summarize; as it is if there are no others."""
+    from penstock._src.tools import models
+    left = models.aside(graph_def)
+    if len(left) == len(graph_def.node):
+        return graph_def
+    result = type(graph_def)()
+    for node in graph_def.node:
+        if node.name not in left:
+            kept = result.node.add()
+            kept.CopyFrom(node)
+            kept.ClearField("input")
+            kept.input.extend(text for text in node.input if text.lstrip("^").partition(":")[0] not in left)
+    return result
+
+
+def dot(graph_def, depth=1, expand=()):
+    """The graph in Graphviz's language. ValueError as of `draw`."""
+    return picture_files.dot(*_parts(graph_def, depth, expand))
+
+
+def _parts(graph_def, depth, expand):
     if not graph_def.node:
         raise ValueError("the graph has no nodes")
     of_node = boxes_of(graph_def, depth, expand)
     boxes = list(dict.fromkeys(of_node.values()))
     if len(boxes) > _MOST_BOXES:
         raise ValueError("%d boxes are too many for a picture: a smaller --depth folds more" % len(boxes))
-    edges = edges_of(graph_def, of_node)
+    return boxes, edges_of(graph_def, of_node)
+
+
+def draw(graph_def, depth=1, expand=()):
+    """The picture as text. ValueError: nothing to draw, or too much."""
+    boxes, edges = _parts(graph_def, depth, expand)
     forward = _acyclic(boxes, edges)
     bends, width, height = _arrange(boxes, forward)
     out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">' %
@@ -211,13 +237,18 @@ def main(arguments):
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="penstock draw", description="Draws a graph with its name scopes folded.")
     parser.add_argument("graph", help="a GraphDef or MetaGraphDef, binary or text, or the directory of a SavedModel")
-    parser.add_argument("-o", "--output", required=True, help="the picture, an SVG file")
+    parser.add_argument("-o", "--output", required=True, help="the picture: .svg, .dot or .png")
     parser.add_argument("--depth", type=int, default=1, help="parts of names that are shown; below that is folded")
     parser.add_argument("--expand", action="append", default=[], metavar="SCOPE", help="a scope that is not folded")
+    parser.add_argument("--all", action="store_true", help="also nodes that save, load, initialize or summarize")
     options = parser.parse_args(arguments)
     from penstock._src.tools import graph_files
     try:
-        picture = draw(graph_files.load_graph(options.graph), max(1, options.depth), options.expand)
+        graph_def = graph_files.load_graph(options.graph)
+        make = dot if options.output.endswith(".dot") else draw
+        picture = make(graph_def if options.all else computation(graph_def), max(1, options.depth), options.expand)
+        if options.output.endswith(".png"):
+            picture = picture_files.png(picture)
         gfile.write_atomically(options.output, picture)
     except (errors.OpError, OSError, ValueError) as e:
         print("penstock draw: %s" % e, file=sys.stderr)

@@ -3,10 +3,14 @@ import argparse
 import os
 import sys
 
+import numpy as np
+
 from penstock import _core
 from penstock._src.graph import dtypes
 from penstock._src.graph import errors
 from penstock._src.files import gfile
+from penstock._src.graph import tensor_util
+from penstock._src.tools import keras_files, models
 
 
 def _table(rows, out):
@@ -58,6 +62,13 @@ def graph(graph_def, out):
                                                          graph_def.versions.producer), file=out)
     _table([["op", "nodes"]] + sorted(counts.items(), key=lambda item: (-item[1], item[0])), out)
     inputs = [n for n in graph_def.node if n.op in ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault")]
+    names = set(models.ends(graph_def))
+    outputs = [node for node in graph_def.node if node.name in names]
+    if outputs:
+        print(file=out)
+        _table([["output", "op"]] + [[node.name, node.op] for node in outputs[:20]], out)
+        if len(outputs) > 20:
+            print("and %d more" % (len(outputs) - 20), file=out)
     if inputs:
         print(file=out)
         _table([["input", "type", "shape"]] +
@@ -113,12 +124,32 @@ def _event_row(event):
     return [event.step, "%.3f" % event.wall_time, kind, detail]
 
 
+def _collect(event, tags):
+    """Adds an event's scalars to {tag: values}."""
+    for value in event.summary.value if event.WhichOneof("what") == "summary" else ():
+        kind = value.WhichOneof("value")
+        if kind == "simple_value":
+            tags.setdefault(value.tag, []).append(value.simple_value)
+        elif kind == "tensor" and not value.tensor.tensor_shape.dim and value.tensor.dtype in (1, 2):
+            tags.setdefault(value.tag, []).append(float(tensor_util.MakeNdarray(value.tensor)))
+
+
+def sparkline(values, width=32):
+    """A line of blocks as high as the values, each the mean of its part."""
+    parts = [part for part in np.array_split(np.asarray(values, float), min(width, len(values)))]
+    means = [part[np.isfinite(part)].mean() if np.isfinite(part).any() else np.nan for part in parts]
+    low, high = np.nanmin(means), np.nanmax(means)
+    if not low < high:
+        return "▄" * len(means)
+    return "".join(" " if np.isnan(mean) else "▁▂▃▄▅▆▇█"[int((mean - low) / (high - low) * 7.999)] for mean in means)
+
+
 def records(path, out, most=1000):
     """Events if it is an event file; sizes, and features of the first Example, otherwise."""
     from penstock.proto import event_pb2, example_pb2
     from google.protobuf.message import DecodeError
     reader = _core.RecordReader(path)
-    rows, sizes, first, problem = [], [], None, None
+    rows, sizes, first, problem, tags = [], [], None, None, {}
     is_events = "tfevents" in os.path.basename(path)
     try:
         while True:
@@ -129,11 +160,18 @@ def records(path, out, most=1000):
             sizes.append(len(record))
             if is_events and len(rows) < most:
                 rows.append(_event_row(event_pb2.Event.FromString(record)))
+            if is_events:
+                _collect(event_pb2.Event.FromString(record), tags)
     except (errors.OpError, DecodeError) as e:
         problem = "after %d records, at byte %d: %s" % (len(sizes), reader.offset(), e)
     print("%d %s, %d bytes" % (len(sizes), "events" if is_events else "records", sum(sizes)), file=out)
     if is_events:
         _table([["step", "time", "kind", "what"]] + rows, out)
+        if tags:
+            print(file=out)
+            _table([["tag", "values", "first", "last", "least", "most", ""]] + [
+                [tag, len(v), *("%g" % x for x in (v[0], v[-1], min(v), max(v))), sparkline(v)]
+                for tag, v in sorted(tags.items())], out)
     elif first is not None:
         try:
             features = example_pb2.Example.FromString(first).features.feature
@@ -200,6 +238,14 @@ def _inspect(path, out):
         print("%s: no such file" % path, file=out)
         return 1
     name = os.path.basename(path)
+    if name.endswith((".keras", ".h5", ".hdf5")):
+        return keras_files.inspect(path, out)
+    if name == "checkpoint":
+        state = checkpoint_management.get_checkpoint_state(os.path.dirname(path) or ".")
+        if state is not None:
+            for each in state.all_model_checkpoint_paths:
+                print("%s%s" % (each, " (latest)" if each == state.model_checkpoint_path else ""), file=out)
+            return _inspect(state.model_checkpoint_path, out)
     if name in ("saved_model.pb", "saved_model.pbtxt"):
         saved_model(os.path.dirname(path) or ".", out)
         return 0

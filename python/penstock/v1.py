@@ -1,6 +1,4 @@
 """TensorFlow 1.15's module: `import penstock.v1 as tf`. The names stand in penstock/api/v1."""
-from __future__ import annotations
-
 import sys
 
 from penstock.api import lazy

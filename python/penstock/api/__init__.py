@@ -13,3 +13,8 @@ and one of version 1, which has the rows of version 2's table of the same name t
 with modules named below `penstock._src`, or in full; an empty attribute means the module itself. `graph.gen:NAME` is an
 op function made from its definition. Nothing named here is imported before it is used.
 """
+# Tables of version 2 that serve version 1 too: api/v1 has none of these names.
+SAME = """
+    audio bitwise config__optimizer config__threading debugging__experimental dtypes__experimental experimental
+    experimental__extension_type io__gfile linalg__experimental lookup__experimental math__special
+    nn__experimental quantization queue types__experimental xla__experimental"""

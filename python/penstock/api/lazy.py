@@ -1,6 +1,4 @@
 """Namespaces whose names are resolved on first use through the tables of penstock.api."""
-from __future__ import annotations
-
 import functools
 import importlib
 import importlib.machinery
@@ -8,6 +6,7 @@ import os
 import sys
 import types
 
+from penstock import api
 from penstock._src.base import hooks
 from penstock._src.graph import dispatch
 
@@ -36,7 +35,7 @@ def tables(version: str) -> list[str]:
     folder = os.path.join(os.path.dirname(__file__), version)
     found = {f[:-3] for f in os.listdir(folder) if f.endswith(".py") and f != "__init__.py"}
     if version == "v1":
-        found.update(_module(version).SAME.split())
+        found.update(api.SAME.split())
     return sorted(found, key=lambda name: (name != "_names", name))
 
 
@@ -51,7 +50,7 @@ def read_table(version: str, table: str) -> dict[str, str]:
     if version == "v1":
         if table in tables("v2"):
             rows = read_table("v2", table)
-        if table in _module(version).SAME.split():
+        if table in api.SAME.split():
             return rows
     module = _module(version, table)
     for name in getattr(module, "WITHOUT", "").split():

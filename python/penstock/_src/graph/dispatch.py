@@ -3,8 +3,6 @@
 What takes a kind of values registers a handler when it is imported: while there is none, there can be no such values.
 `api/dispatch_rows.py` says which functions those are.
 """
-from __future__ import annotations
-
 import functools
 import types
 
@@ -18,15 +16,15 @@ if TYPE_CHECKING:
 _rows = hooks.Hook("dispatch.rows")
 _GENERATED = __name__.rpartition(".")[0] + ".gen"
 _version_two = hooks.Hook("dispatch.version_two")
-_looking: dict[Any, Callable] = {}  # target, function -> what is public
-_always: set[Callable] = set()  # functions without a row for which a program has registered another
-handlers: dict[Any, Callable] = {}  # kind of values -> handler(row, function, args, kwargs)
+_looking: "dict[Any, Callable]" = {}  # target, function -> what is public
+_always: "set[Callable]" = set()  # functions without a row for which a program has registered another
+handlers: "dict[Any, Callable]" = {}  # kind of values -> handler(row, function, args, kwargs)
 changed = hooks.Callbacks()  # more functions than before look at their arguments
 
 # Searches the functions that a program registered for its types (graph/type_dispatch.py).
-by_type: Optional[Callable] = None
+by_type: "Optional[Callable]" = None
 # Calls the dispatchers of libraries after a function refused its arguments (graph/dispatchers.py).
-refused: Optional[Callable] = None
+refused: "Optional[Callable]" = None
 
 
 def register(kind, handler):

@@ -35,6 +35,7 @@ RUNS = {
         r"VGG19: \d+ nodes, 0\.4 million parameters", r"has .*CPU:1", r"most likely class \d+",
         r"CPU:0 ran \d+ nodes", r"block1_conv2 ", r"block5_conv4 ",
         r"CPU:1 ran \d+ nodes", r"block2_conv1 ", r"block4_conv4 "],
+    "parameter_server.py": [r"worker 0: step (399|400), weights \[2\.0, -3\.0, 0\.5\]"],
     "towers.py --steps 20": [
         r"step +0  one device 3\.0914\d+  2 towers 3\.0914", r"largest relative difference: \d\.\de-0[5-9]"],
     "towers.py --steps 10 --towers 3": [r"3 towers", r"largest relative difference: \d\.\de-0[5-9]"],

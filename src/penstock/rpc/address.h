@@ -1,4 +1,4 @@
-// "host:port" and the sockets behind it.
+// Parses "host:port", looks hosts up, opens sockets.
 #pragma once
 
 #include <netinet/in.h>

@@ -8,7 +8,7 @@
 namespace penstock::rpc {
 namespace {
 
-// Slices up to this size are copied together: cheaper than a part of their own for the kernel.
+// Slices up to this size are copied together: cheaper than a separate part for the kernel.
 constexpr size_t kCopied = 8 << 10;
 constexpr size_t kFirstBlock = 64 << 10;
 // A compressed message may grow to this size, or to so many times its own.
@@ -191,7 +191,7 @@ void BodyReader::Place() {
       placed.size > placed.buffer->size() - placed.offset) {
     throw Internal("a message's content does not fit its place");
   }
-  // What has come already moves to where it belongs: into the buffer, and what follows the placed part into the block.
+  // Bytes received already move to the buffer, and those after the placed part to the block.
   char* block = current_.data_.get();
   const size_t come = std::min(kHeadBytes - placed.from, placed.size);
   std::memcpy(static_cast<char*>(placed.buffer->data()) + placed.offset, block + placed.from, come);
@@ -203,7 +203,7 @@ void BodyReader::Place() {
 char* BodyReader::Target(size_t* room) {
   const Placement& placed = current_.placed_;
   if (!placed.buffer) {
-    // The block grows with what comes, so that a length alone takes no memory.
+    // The block grows with the bytes received, so that a length alone takes no memory.
     if (got_ == current_.capacity_) Reserve(std::min(size_, std::max(kFirstBlock, 2 * got_)));
     *room = (to_place_ ? kHeadBytes : current_.capacity_) - got_;
     return current_.data_.get() + got_;

@@ -12,14 +12,14 @@
 
 namespace penstock::rpc {
 
-// A message that several places hold: the stream that sends it, and what is queued for the socket.
+// A message that several places hold: the stream that sends it, and the queue of its socket.
 class SharedMessage : public RefCounted {
  public:
   explicit SharedMessage(Message message) : body(std::move(message)) {}
   const Message body;
 };
 
-// What is ready for the socket: small parts copied together, large ones where they are.
+// The bytes to write to the socket next: small parts copied together, large ones where they are.
 class OutQueue {
  public:
   bool empty() const { return next_ == pieces_.size(); }
@@ -78,7 +78,7 @@ class BodyReader {
   // Where the next bytes of the body may be received to at once, if at least `least` bytes would fit.
   bool Direct(size_t least, char** data, size_t* size);
   // Takes the next bytes, which may have been received to where Direct said. Complete messages are added to `done`.
-  // Throws Error for what is malformed or too large.
+  // Throws Error for a malformed or too large message.
   void Feed(const char* data, size_t size, std::vector<Incoming>* done);
   // Whether a message has begun and not ended.
   bool inside() const { return prefix_have_ > 0; }

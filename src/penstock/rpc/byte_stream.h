@@ -1,4 +1,4 @@
-// What carries HTTP/2's bytes: a TCP socket, and the place where TLS would come in.
+// The stream of bytes below HTTP/2: a TCP socket. TLS would be a second implementation.
 #pragma once
 
 #include <sys/types.h>

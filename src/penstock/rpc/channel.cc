@@ -59,7 +59,7 @@ class Connector final : public Source {
 
 class Channel::Impl final : public Connection::Owner, public std::enable_shared_from_this<Channel::Impl> {
  public:
-  // What the caller of a call or stream holds.
+  // The caller's handle of a call or stream.
   class Handle final : public ClientStream {
    public:
     Handle(std::weak_ptr<Impl> channel, Ref<ClientExchange> exchange)
@@ -135,7 +135,7 @@ class Channel::Impl final : public Connection::Owner, public std::enable_shared_
  private:
   enum class State { kIdle, kConnecting, kConnected, kWaiting };
 
-  // The channel's loop in this process. What a child of a fork finds of its parent's is left as it is.
+  // The channel's loop in this process. A forked child leaves the state of its parent as it is.
   Loop* UseLoop() {
     const std::lock_guard lock(mutex_);
     if (loop_ && generation_ == ForkGeneration()) return loop_->stopped() ? nullptr : loop_;
@@ -322,7 +322,7 @@ class Channel::Impl final : public Connection::Owner, public std::enable_shared_
   const ChannelOptions options_;
   const HostPort host_;
 
-  ForkMutex mutex_;  // guards what follows; no other lock is taken under it but the loop's
+  ForkMutex mutex_;  // guards the members below; no other lock is taken under it but the loop's
   int generation_ = 0;
   Loop* loop_ = nullptr;
   State state_ = State::kIdle;

@@ -240,7 +240,8 @@ class ClientExchange final : public Exchange {
   bool answered_ = false, grpc_ = false;
   std::string http_status_, grpc_status_, grpc_message_, details_;
 
-  std::mutex mutex_;  // taken after the connection's; guards what follows, and the writer before there is a connection
+  std::mutex
+      mutex_;  // taken after the connection's; guards the members below, and the writer before there is a connection
   std::vector<Incoming> inbox_;
 };
 

@@ -15,7 +15,7 @@ constexpr int32_t kStreamWindow = 1 << 30;  // messages are taken as they come, 
 constexpr int32_t kConnectionWindow = 64 << 20;
 constexpr uint32_t kMaxStreams = 1 << 16;
 constexpr size_t kMaxHeaders = 64 << 10;     // bytes of one exchange
-constexpr size_t kDirect = 64 << 10;         // what is left of a frame and is worth its own place
+constexpr size_t kDirect = 64 << 10;         // a rest of a frame that is received without a copy
 constexpr size_t kPulled = 1 << 20;          // taken from nghttp2 for one write
 constexpr size_t kBudget = 4 << 20;          // before others on the loop have their turn
 constexpr size_t kInlineBudget = 256 << 10;  // written by the thread that calls
@@ -46,7 +46,7 @@ Connection::Lock::~Lock() {
   lock_.unlock();
 }
 
-// What nghttp2 calls, always inside of Receive or WriteOut.
+// nghttp2's callbacks, always called by Receive or WriteOut.
 struct Connection::Callbacks {
   static Connection* Self(void* user) { return static_cast<Connection*>(user); }
 
@@ -125,7 +125,7 @@ struct Connection::Callbacks {
     return 0;
   }
 
-  // A server that has answered before it got the whole request wants no more of it.
+  // Stops a request that was answered before it was complete.
   static int OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     Connection* self = Self(user);
     if (frame->hd.type == NGHTTP2_GOAWAY) self->draining_ = true;  // nghttp2's word to a peer that resets too much
@@ -488,7 +488,7 @@ void Connection::Pull() {
 }
 
 void Connection::WriteOut(Lock* lock, size_t budget) {
-  if (writing_) return;  // that thread goes on with what there is
+  if (writing_) return;  // that thread writes the rest too
   for (size_t written = 0; !closed_;) {
     if (out_.empty()) Pull();
     if (closed_ || out_.empty()) break;

@@ -19,8 +19,8 @@ namespace penstock::rpc {
 
 class Connection;
 
-// A request with its response, on either side. Its virtual functions are called with the connection's lock held; what
-// they have to tell others they leave for Run, which the loop calls without it.
+// A request with its response, on either side. Its virtual functions are called with the connection's lock held;
+// they leave callbacks to Run, which the loop calls without it.
 class Exchange : public Runnable {
  protected:
   friend class Connection;
@@ -28,9 +28,9 @@ class Exchange : public Runnable {
   virtual void OnHeadersEnd() = 0;  // a block of headers is complete: the first, or the trailers
   virtual void OnMessages(std::vector<Incoming>* messages) = 0;
   virtual void OnInputEnd() = 0;                   // the peer sends no more
-  virtual void OnBroken(Status status) = 0;        // what came cannot be used; the stream is reset afterwards
+  virtual void OnBroken(Status status) = 0;        // the input is malformed; the stream is reset afterwards
   virtual void OnClosed(Status status) = 0;        // last of all; OK if both sides have ended as they should
-  virtual bool SubmitTrailers() { return false; }  // whether headers follow what was written
+  virtual bool SubmitTrailers() { return false; }  // whether headers follow the messages
 
   BodyReader reader_;
   BodyWriter writer_;
@@ -68,7 +68,7 @@ class Connection final : public Source {
   Loop* loop() const { return loop_; }
   const std::string& name() const { return name_; }
 
-  // Holds the connection's lock, and releases what is no longer needed after the lock.
+  // Holds the connection's lock, and releases unused messages after the lock.
   class Lock {
    public:
     explicit Lock(Connection* connection) : connection_(connection), lock_(connection->mutex_) {}
@@ -83,16 +83,16 @@ class Connection final : public Source {
 
   // All that follows: with the lock held.
   bool open() const { return !closed_ && !draining_; }
-  // A client's request; what its writer has follows it.
+  // A client's request, followed by the messages of its writer.
   void SubmitRequest(Ref<Exchange> exchange, const Headers& headers);
-  // A server's response; if `body`, what its writer has follows it.
+  // A server's response; if `body`, followed by the messages of its writer.
   void SubmitResponse(Exchange* exchange, const Headers& headers, bool body);
   void SubmitTrailers(Exchange* exchange, const Headers& headers);
   void Write(Exchange* exchange, Ref<SharedMessage> message);
   void CloseWrites(Exchange* exchange);
   // Ends an exchange without another word to it.
   void Reset(Exchange* exchange, uint32_t error);
-  // Writes what was submitted: at once if that is the quickest, or soon. May release the lock meanwhile.
+  // Writes the submitted frames: at once if that is the quickest, or soon. May release the lock meanwhile.
   void Flush(Lock* lock);
   // Whether the peer reads so slowly that it gets no more answers for now; `exchange` is then run later.
   bool HoldBack(Exchange* exchange);
@@ -142,10 +142,10 @@ class Connection final : public Source {
   Clock::time_point last_write_{};  // by a thread that is not the loop's
   bool received_ = false;           // something, since then
   Loop::TimerId greeting_timer_{};
-  // The DATA frame that is coming in: whose it is, and what is left of it.
+  // The incoming DATA frame: its stream, and the number of bytes left.
   int32_t payload_id_ = 0;
   size_t payload_left_ = 0;
-  // A peer that does not read: bytes of messages that wait for it, its requests that wait, and what its window lacks.
+  // A peer that does not read: bytes of messages and requests that wait for it, and the bytes missing in its window.
   size_t waiting_bytes_ = 0, owed_window_ = 0;
   std::deque<Ref<Exchange>> held_;
 };

@@ -115,15 +115,15 @@ void Loop::Wake() {
   [[maybe_unused]] const ssize_t written = write(wake_.get(), &one, sizeof(one));
 }
 
-void Loop::Schedule(Ref<Runnable> what) {
-  if (what->scheduled_.exchange(true, std::memory_order_acq_rel)) return;
+void Loop::Schedule(Ref<Runnable> task) {
+  if (task->scheduled_.exchange(true, std::memory_order_acq_rel)) return;
   if (t_loop == this) {
-    local_.push_back(std::move(what));
+    local_.push_back(std::move(task));
     return;
   }
   std::lock_guard lock(mutex_);
   if (ended_) return;
-  remote_.push_back(std::move(what));
+  remote_.push_back(std::move(task));
   Wake();
 }
 
@@ -145,10 +145,10 @@ void Loop::Drain() {
   while (!signal->done && !stopped()) signal->changed.wait_for(lock, std::chrono::milliseconds(100));
 }
 
-Loop::TimerId Loop::AddTimer(Clock::time_point when, Ref<Runnable> what) {
+Loop::TimerId Loop::AddTimer(Clock::time_point when, Ref<Runnable> task) {
   std::lock_guard lock(mutex_);
   const TimerId id{when, ++last_timer_};
-  timers_.emplace(id, std::move(what));
+  timers_.emplace(id, std::move(task));
   // A thread that wakes earlier all the same looks at its timers then.
   if (when < wakes_at_) {
     kept_ = when;
@@ -161,7 +161,7 @@ void Loop::CancelTimer(TimerId id) {
   std::unique_lock lock(mutex_);
   const auto it = timers_.find(id);
   if (it == timers_.end()) return;
-  const Ref<Runnable> what = std::move(it->second);  // released without the lock
+  const Ref<Runnable> task = std::move(it->second);  // released without the lock
   timers_.erase(it);
   lock.unlock();
 }
@@ -194,9 +194,9 @@ void Loop::Remove(int fd, Source* source) {
 void Loop::RunScheduled() {
   for (;;) {
     while (next_local_ < local_.size()) {
-      const Ref<Runnable> what = std::move(local_[next_local_++]);
-      what->scheduled_.store(false, std::memory_order_release);
-      what->Run();
+      const Ref<Runnable> task = std::move(local_[next_local_++]);
+      task->scheduled_.store(false, std::memory_order_release);
+      task->Run();
     }
     local_.clear();
     next_local_ = 0;
@@ -233,7 +233,7 @@ void Loop::RunTimers() {
       timers_.erase(timers_.begin());
     }
   }
-  for (Ref<Runnable>& what : due) Schedule(std::move(what));
+  for (Ref<Runnable>& task : due) Schedule(std::move(task));
 }
 
 void Loop::ThreadMain() {

@@ -18,7 +18,7 @@ namespace penstock::rpc {
 
 using Clock = std::chrono::steady_clock;
 
-// What a loop can run. While it is scheduled, scheduling it again does nothing.
+// A task of a loop. While it is scheduled, scheduling it again does nothing.
 class Runnable : public RefCounted {
  public:
   virtual void Run() = 0;
@@ -44,14 +44,14 @@ class Loop {
   static Loop* Here();
   static void StopAll();
 
-  // Runs `what` on the loop's thread: soon, and after all that is scheduled already. Nothing once the loop has stopped.
-  void Schedule(Ref<Runnable> what);
+  // Runs `task` on the loop's thread: soon, and after all that is scheduled already. Nothing once the loop has stopped.
+  void Schedule(Ref<Runnable> task);
   // Runs all that was scheduled before; returns when that is done. Not on the loop's thread.
   void Drain();
 
-  // A time at which `what` is to be scheduled.
+  // A time at which `task` is to be scheduled.
   using TimerId = std::pair<Clock::time_point, uint64_t>;
-  TimerId AddTimer(Clock::time_point when, Ref<Runnable> what);
+  TimerId AddTimer(Clock::time_point when, Ref<Runnable> task);
   void CancelTimer(TimerId id);
 
   // Watches `fd` for `events` until Remove; the loop holds the source meanwhile. False if the system cannot.
@@ -59,7 +59,7 @@ class Loop {
   void Change(int fd, uint32_t events, Source* source);
   void Remove(int fd, Source* source);
 
-  // A buffer for what is received, used by one source at a time on the loop's thread.
+  // A buffer for received bytes, used by one source at a time on the loop's thread.
   static constexpr size_t kScratch = 256 << 10;
   char* scratch() { return scratch_.get(); }
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
@@ -79,12 +79,12 @@ class Loop {
   std::vector<Ref<Runnable>> local_;  // scheduled by the loop's own thread
   size_t next_local_ = 0;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards task follows
   std::vector<Ref<Runnable>> remote_;
   bool sleeping_ = false, stopping_ = false, ended_ = false;
   std::map<TimerId, Ref<Runnable>> timers_;
   uint64_t last_timer_ = 0;
-  Clock::time_point wakes_at_ = Clock::time_point::min();  // when the sleeping thread wakes by itself
+  Clock::time_point wakes_at_ = Clock::time_point::min();  // when the sleeping thread wakes without a call
   Clock::time_point kept_ = Clock::time_point::min();      // a time to wake although its timer may be gone
   std::map<Source*, Ref<Source>> sources_;
   std::vector<Ref<Source>> removed_;  // released when no event can name them any more

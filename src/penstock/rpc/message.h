@@ -1,4 +1,4 @@
-// Bodies of calls as bytes: what goes out as a list of slices, what comes in as one block or into a tensor's buffer.
+// Bodies of calls as bytes: outgoing ones are lists of slices, incoming ones one block or partly in a tensor's buffer.
 #pragma once
 
 #include <cstdint>
@@ -94,7 +94,7 @@ class Incoming {
 
   // The body without the placed part.
   std::string_view bytes() const { return {data_.get(), size_}; }
-  // What was received elsewhere; without a buffer if nothing was.
+  // The part that was received into a buffer; without a buffer if there is none.
   const Placement& placed() const { return placed_; }
   // Size of the whole body.
   size_t size() const { return size_ + placed_.size; }

@@ -4,7 +4,7 @@
 // of a Channel. Callbacks (`done`, handlers, events of streams, cancellations) run on a loop's thread with no lock
 // held; they must not block, and may call anything declared here. All classes may be used by any thread.
 //
-// Fork: a child has none of the parent's connections, and its first call opens one of its own; calls that were in
+// Fork: a child has none of the parent's connections, and its first call opens another one; calls that were in
 // flight are the parent's. A Server of the parent does not serve in the child.
 //
 // Errors of the transport: Unavailable with the address if no connection can be made or one is lost, DeadlineExceeded,
@@ -51,7 +51,7 @@ struct CallOptions {
 // A call or stream in flight, as its caller sees it.
 class Call : public RefCounted {
  public:
-  // Ends it with Cancelled unless it has ended; `done` is then called soon, on a loop's thread. The peer is told.
+  // Ends it with Cancelled unless it has ended; `done` is then called soon, on a loop's thread. Notifies the peer.
   virtual void Cancel() = 0;
 };
 
@@ -88,7 +88,7 @@ class Channel {
 
   // InvalidArgument for a malformed address. Opens nothing.
   explicit Channel(std::string address, ChannelOptions options = {});
-  // Ends what is in flight with Cancelled.
+  // Ends its calls with Cancelled.
   ~Channel();
 
   const std::string& address() const;
@@ -170,7 +170,7 @@ class Server {
   void Start(const std::string& address);
   int port() const;  // 0 before Start
 
-  // Accepts nothing more, waits up to `grace` for calls in flight, then cancels what is left and closes all
+  // Accepts nothing more, waits up to `grace` for calls in flight, then cancels the others and closes all
   // connections. No handler runs after it has returned (unless it is called by one). May be called again.
   void Shutdown(std::chrono::milliseconds grace = {});
 
@@ -180,7 +180,7 @@ class Server {
 };
 
 // Ends all loop threads: every connection is closed, calls in flight end with Cancelled, nothing can be started again.
-// For the process's end; called there by itself, too.
+// Called automatically at the process's end.
 void StopAllLoops();
 
 }  // namespace penstock::rpc

@@ -187,7 +187,7 @@ class Server::Impl final : public ServerCore,
   Ref<Listener> listener_;
   int port_ = 0, generation_ = 0;
 
-  std::mutex mutex_;  // guards what follows; taken after a connection's
+  std::mutex mutex_;  // guards the members below; taken after a connection's
   std::condition_variable idle_;
   std::unordered_set<Ref<Connection>, ByAddress, ByAddress> connections_;
   size_t calls_ = 0;

@@ -266,7 +266,7 @@ void ServerExchange::Run() {
       } catch (...) {
         stream->Finish(CurrentStatus(), {});
       }
-      connection_->loop()->Schedule(self);  // what has come meanwhile
+      connection_->loop()->Schedule(self);  // for messages that came meanwhile
     }
     if (cancelled()) connection_->loop()->Schedule(self);
     return;

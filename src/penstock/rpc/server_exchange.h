@@ -13,7 +13,7 @@
 
 namespace penstock::rpc {
 
-// What a server does with the calls of one method: one of the two handlers.
+// A method of a server, with one of the two handlers.
 struct Method {
   std::string path;
   Server::UnaryHandler unary;
@@ -21,7 +21,7 @@ struct Method {
   PlaceBody place;
 };
 
-// What the exchanges of a server share.
+// The part of a server that its exchanges share.
 class ServerCore {
  public:
   virtual ~ServerCore() = default;

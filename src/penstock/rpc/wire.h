@@ -20,9 +20,9 @@ std::string PercentDecode(std::string_view text);
 std::string Base64(std::string_view bytes);                     // without padding
 std::optional<std::string> ParseBase64(std::string_view text);  // with or without
 
-// A number of grpc-status as a code; kUnknown for what is none.
+// A number of grpc-status as a code; kUnknown for other texts.
 Code ParseCode(std::string_view digits);
-// What an HTTP status other than 200, or a stream's error code, mean where there is no grpc-status.
+// The code for an HTTP status other than 200, and for an HTTP/2 error, where there is no grpc-status.
 Code CodeOfHttpStatus(std::string_view digits);
 Code CodeOfStreamError(uint32_t error);
 

@@ -1,4 +1,4 @@
-// Servers that are not there, die, come again or never answer; forks.
+// Servers that are missing, die, restart or never answer; forks.
 #include <sys/wait.h>
 
 #include "tests/cc/rpc/testing.h"
@@ -146,7 +146,7 @@ TEST(Failure, ServersListenWhereTheyAreTold) {
   }
 }
 
-// What speaks no HTTP/2 where a server is expected: the call fails and says so.
+// A peer that is no HTTP/2 server: the call fails with a text that says so.
 TEST(Failure, APeerThatIsNoServerIsUnavailable) {
   for (const std::string& greeting : {"HTTP/1.1 400 Bad Request\r\n\r\n"s, "\x15\x03\x01\x00\x02\x02\x46"s,
                                       std::string(100'000, 'x'), std::string(1000, '\0'), ""s}) {
@@ -270,13 +270,13 @@ TEST(Failure, AForkedChildHoldsNoSocketOfItsParent) {
 
 // Calls in flight end when the process does, and nothing can be begun after that.
 TEST(Failure, AProcessEndsWithCallsInFlight) {
-  int told[2];
-  ASSERT_EQ(pipe(told), 0);
+  int report[2];
+  ASSERT_EQ(pipe(report), 0);
   const pid_t child = fork();
   if (child == 0) {
     auto* test = new TestServer;
     auto* channel = new Channel(Local(*test->server));
-    channel->CallAsync("/test/Later", Message(), {}, [fd = told[1]](Outcome outcome, Incoming) {
+    channel->CallAsync("/test/Later", Message(), {}, [fd = report[1]](Outcome outcome, Incoming) {
       const char code = static_cast<char>(outcome.status.code());
       [[maybe_unused]] const ssize_t n = write(fd, &code, 1);
     });
@@ -286,9 +286,9 @@ TEST(Failure, AProcessEndsWithCallsInFlight) {
     channel->CallAsync("/test/Echo", Message(), {}, late.Done());
     std::exit(late.Wait().code() == Code::kCancelled ? 3 : 4);
   }
-  close(told[1]);
+  close(report[1]);
   char code = 0;
-  EXPECT_EQ(read(told[0], &code, 1), 1);
+  EXPECT_EQ(read(report[0], &code, 1), 1);
   EXPECT_TRUE(code == static_cast<char>(Code::kCancelled) || code == static_cast<char>(Code::kUnavailable));
   int result = 0;
   waitpid(child, &result, 0);

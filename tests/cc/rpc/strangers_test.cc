@@ -1,4 +1,4 @@
-// What strangers send to a server: it neither crashes nor hangs nor fills the memory, and serves others as before.
+// Malformed and hostile input: a server neither crashes nor hangs nor fills the memory, and serves others as before.
 #include <poll.h>
 #include <signal.h>
 
@@ -47,7 +47,7 @@ enum { kEndStream = 1, kEndHeaders = 4 };
 
 const std::string kGreeting = kPreface + Frame(kSettings, 0, 0, "");
 
-// Sends all of it, and reads what comes back without keeping it, until the peer closes. True if all was taken.
+// Sends all of it, and discards the answers, until the peer closes. True if all was taken.
 bool SendAll(int fd, std::string_view bytes) {
   char trash[65536];
   while (!bytes.empty()) {
@@ -169,7 +169,9 @@ TEST_F(Strangers, RapidResetsEndTheConnection) {
   bool open = true;
   uint32_t stream = 1;
   const std::string block = Request("/test/Later");
-  for (int i = 0; open && i < 5000; ++i) {
+  const auto start = Clock::now();
+  // A machine on which these take longer than the permitted rate keeps the connection.
+  for (int i = 0; open && i < 5000 && Clock::now() - start < seconds(10); ++i) {
     std::string frames;
     for (int k = 0; k < 100; ++k, stream += 2) {
       frames += Frame(kHeaders, kEndHeaders, stream, block) + Frame(kData, kEndStream, stream, "\0\0\0\0\0"s) +
@@ -177,7 +179,7 @@ TEST_F(Strangers, RapidResetsEndTheConnection) {
     }
     open = SendAll(fd, frames);
   }
-  EXPECT_FALSE(open);
+  EXPECT_TRUE(!open || Clock::now() - start >= seconds(10));
   close(fd);
 }
 

@@ -4,7 +4,7 @@
 namespace penstock::rpc {
 namespace {
 
-// What a client saw of a stream.
+// The events of a stream.
 class Seen {
  public:
   StreamEvents Events() {

@@ -1,4 +1,4 @@
-// What the transport's tests share.
+// Helpers of the transport's tests.
 #pragma once
 
 #include <arpa/inet.h>

@@ -20,7 +20,7 @@ pytestmark = [
 
 
 def _check(server, client):
-    """Starts `server`, which prints its port, and returns what `client` says of it."""
+    """Starts `server`, which prints its port, and returns the output of `client`."""
     with subprocess.Popen(server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             port = process.stdout.readline().strip()

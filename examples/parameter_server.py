@@ -3,7 +3,7 @@
     python -m penstock examples/parameter_server.py                     # starts a server and a worker here
     python -m penstock examples/parameter_server.py --job ps --task 0 --ps host0:2222 --workers host1:2222,host2:2222
 
-Each worker computes gradients of its own batches and applies them to the server's variables, asynchronously.
+Each worker computes gradients of its batches and applies them to the server's variables, asynchronously.
 """
 import argparse
 import socket

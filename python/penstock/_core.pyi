@@ -247,7 +247,7 @@ class Server:
 class Session:
     """Runs parts of one graph. All methods may be called from many threads; the GIL is released while running."""
     def __init__(self, graph: Graph, target: str = "", config: bytes = b"") -> None:
-        """target: "" for devices of its own, or "grpc://host:port" of a server; config: a serialized ConfigProto."""
+        """target: "" for its own devices, or "grpc://host:port" of a server; config: a serialized ConfigProto."""
     def run(
         self,
         feeds: Sequence[tuple[TensorId, Any]],

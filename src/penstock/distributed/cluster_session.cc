@@ -10,7 +10,7 @@
 namespace penstock {
 namespace {
 
-// A step by names. A tensor that is fetched twice is asked for once; one that is fed is not asked for.
+// A step by names. A tensor that is fetched twice is requested once; one that is fed is not requested.
 struct NamedStep final : PreparedStep {
   std::vector<std::string> feeds, fetches, targets;
   struct Source {
@@ -175,7 +175,7 @@ void ClusterSession::PartialRun(const std::string& handle, const std::vector<std
   }
   request.partial_run = handle;
   for (const auto& [endpoint, value] : feeds) request.feeds.emplace_back(endpoint.name(), value);
-  std::vector<size_t> sources;  // a tensor that is fetched twice is asked for once
+  std::vector<size_t> sources;  // a tensor that is fetched twice is requested once
   for (const Endpoint& fetch : fetches) {
     const auto it = std::ranges::find(request.fetches, fetch.name());
     sources.push_back(static_cast<size_t>(it - request.fetches.begin()));
@@ -191,7 +191,7 @@ std::vector<DeviceAttributes> ClusterSession::ListDevices() {
   std::string handle;
   {
     std::lock_guard extending(extend_mutex_);
-    if (handle_.empty()) {  // without the graph's nodes, which may name devices that are not there
+    if (handle_.empty()) {  // without the graph's nodes, which may name missing devices
       GraphDef empty;
       {
         std::lock_guard lock(graph_->mutex());

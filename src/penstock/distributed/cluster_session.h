@@ -31,7 +31,7 @@ class ClusterSession final : public SessionInterface {
   void Close() override;
 
  private:
-  // What ends when the session closes or the user interrupts.
+  // A call that ends when the session closes or the user interrupts.
   class Cancellable;
   // A session's handle. DeadlineExceeded: the master did not create it within the options' time limit.
   std::string Create(const GraphDef& graph, CancellationManager* cancellation) const;

@@ -37,7 +37,7 @@ std::string Master::CreateSession(const GraphDef& graph, const std::string& conf
   if (options.operation_timeout_ms == 0) options.operation_timeout_ms = defaults_.operation_timeout_ms;
   options.log_device_placement |= defaults_.log_device_placement;
   if (!options.cluster.empty()) {
-    throw Unimplemented("A session with a cluster of its own (ConfigProto.cluster_def)");
+    throw Unimplemented("A session with its own cluster (ConfigProto.cluster_def)");
   }
   std::string handle = RandomHandle();
   auto session = std::make_shared<MasterSession>(handle, task_, workers_, graph, std::move(options), cancellation);

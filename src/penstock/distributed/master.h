@@ -12,7 +12,7 @@ namespace penstock {
 
 class Master final : public MasterInterface {
  public:
-  // `task`: TaskName of the task that the master is on. `defaults`: for what sessions do not set themselves.
+  // `task`: TaskName of the task that the master is on. `defaults`: for options that sessions leave open.
   Master(std::string task, std::shared_ptr<WorkerDirectory> workers, SessionOptions defaults)
       : task_(std::move(task)), workers_(std::move(workers)), defaults_(std::move(defaults)) {}
   ~Master() override;

@@ -128,7 +128,7 @@ void MasterSession::AddAndPlace(const GraphDef& graph) {
   for (const auto& device : devices_) devices.push_back(device.get());
   Place(graph_, devices,
         {.allow_soft_placement = options_.allow_soft_placement, .log_device_placement = options_.log_device_placement});
-  // What was placed stays where it is when the graph grows. Nodes with bodies have no place.
+  // Placed nodes keep their devices when the graph grows. Nodes with bodies have no place.
   for (Node* node : graph_.Nodes()) {
     if (!HasBodies(*node)) node->set_device(node->assigned_device());
   }
@@ -191,7 +191,7 @@ std::shared_ptr<const RegisteredStep> MasterSession::Register(const RunStepReque
       *graph,
       {.incarnation = [&](const std::string& device) { return incarnations.at(device); }, .part_of = TaskOfDevice});
   step->session = handle_;
-  // The master's own part, which may run on the thread that asks for it, comes last.
+  // The master's own part comes last, as it may run on the calling thread.
   std::vector<std::pair<std::string, std::shared_ptr<Graph>>> ordered(parts.begin(), parts.end());
   std::ranges::stable_partition(ordered, [&](const auto& part) { return part.first != task_; });
   for (const auto& [task, part] : ordered) step->parts.push_back({task, workers_->Find(task), ""});

@@ -32,7 +32,7 @@ class MasterSession {
   std::string PartialRunSetup(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches,
                               const std::vector<std::string>& targets);
   const std::vector<DeviceAttributes>& devices() const { return attributes_; }
-  // Cancels what runs, waits for it, and ends the session on all tasks. Later calls fail with `reason`.
+  // Cancels running steps, waits for them, and ends the session on all tasks. Later calls fail with `reason`.
   void Close(const Status& reason = Status(Code::kCancelled, "Session has been closed."));
 
  private:
@@ -51,7 +51,7 @@ class MasterSession {
                            CancellationManager* cancellation);
   RunStepResponse PartialRun(const RunStepRequest& request, CancellationManager* cancellation);
   void EndPartialRuns();
-  // Registers what Close cancels and waits for; throws if the session is closed.
+  // Registers a step that Close cancels and waits for; throws if the session is closed.
   void Enter(RunningStep* running);
   void Leave(RunningStep* running);
 

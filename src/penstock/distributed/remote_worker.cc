@@ -14,7 +14,7 @@ namespace {
 // Not 0, which would mean that requests are not counted.
 int64_t NewRequestId() { return RandomId() | 1; }
 
-// Ends a call when `cancellation` is cancelled, until the call has ended by itself.
+// Ends a call when `cancellation` is cancelled, until the call has ended.
 class CancelLink {
  public:
   explicit CancelLink(Ref<CancellationManager> cancellation) : cancellation_(std::move(cancellation)) {}
@@ -39,7 +39,7 @@ class CancelLink {
       over_ = true;
       if (!linked_) return;
     }
-    // Whoever cancels runs the callbacks of all calls: a loop's thread must not wait for that.
+    // The cancelling thread runs the callbacks of all calls: a loop's thread must not wait for that.
     if (!cancellation_->cancelled()) cancellation_->Deregister(token_);
   }
 

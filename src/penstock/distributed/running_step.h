@@ -27,7 +27,7 @@ struct RegisteredStep {
 
 // The calls that run a step: one RunGraph for each part.
 std::vector<RunGraphRequest> CallsOfStep(const RegisteredStep& step, int64_t step_id, const RunOptions& options);
-// The steps's end on all tasks: what was sent and not received is forgotten. Waits for nothing.
+// Ends the step on all tasks: values that were sent and not received are dropped. Does not wait.
 void CleanupStep(const RegisteredStep& step, int64_t step_id);
 
 class RunningStep {

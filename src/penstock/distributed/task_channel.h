@@ -13,8 +13,8 @@
 namespace penstock {
 
 // A closed connection fails its calls at once. A task that is stopped or cut off says nothing: while calls wait for
-// it, it is asked for its status, and when it does not answer within two thirds of the time limit, all its calls end
-// with Unavailable. The limit is 30 s, or what PENSTOCK_TASK_TIMEOUT_MS says (0: none).
+// it, it gets a GetStatus call, and when it does not answer within two thirds of the time limit, all its calls end
+// with Unavailable. The limit is 30 s, or PENSTOCK_TASK_TIMEOUT_MS (0: none).
 class TaskChannel : public std::enable_shared_from_this<TaskChannel> {
  public:
   // `task` is for messages. InvalidArgument: a malformed address.
@@ -40,7 +40,7 @@ class TaskChannel : public std::enable_shared_from_this<TaskChannel> {
   void Watch();  // under the mutex: looks at the calls after an interval
   void LookAtCalls();
   void GiveUp();
-  // Takes a call out; what its caller is told.
+  // Removes a call. Returns the status for its caller.
   Status EndOf(int64_t id, const Status& status);
 
   const std::string task_;

@@ -76,7 +76,7 @@ TEST(Master, FeedsAndFetchesAtItsOwnTask) {
   EXPECT_EQ(*values[2].data<float>(), 9);
 }
 
-TEST(Master, PlacesWhatIsFreeOnItsOwnTask) {
+TEST(Master, PlacesFreeNodesOnItsOwnTask) {
   Client c;
   const Endpoint sum = c.Add("", "Add", {c.Constant(1, "/job:ps"), c.Constant(2)});
   RunOptions options;

@@ -48,7 +48,7 @@ def _load(library):
 
 class Cluster:
     """Processes, one for each task of `jobs` (job -> number of tasks). `libraries`: job -> "penstock", "tensorflow" or
-    "tensorflow1". A context that ends them; a task ends by itself when the test's process does."""
+    "tensorflow1". A context that ends them; a task ends with the test's process."""
 
     def __init__(self, jobs, libraries=None):
         self._libraries = libraries or {}
@@ -89,11 +89,11 @@ class Cluster:
             self._processes[job, task].wait()
 
     def target(self, job, task=0):
-        """What a session takes to have its master on a task."""
+        """The target of sessions whose master is on a task."""
         return "grpc://" + self.spec[job][task]
 
     def run_client(self, library, path, *args):
-        """What a program prints in a process of its own; it gets `library`'s module as its argument `tf`."""
+        """Returns the output of a program that runs as a process; it gets `library`'s module as its argument `tf`."""
         code = f"import sys; sys.argv = {[str(path), *args]!r}\n{_load(library)}\n"
         code += f"exec(compile(open({str(path)!r}).read(), {str(path)!r}, 'exec'), {{'tf': tf}})"
         done = subprocess.run([*_python(library), "-c", code], env=_environment(library), timeout=120,

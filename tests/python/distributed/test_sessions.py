@@ -1,4 +1,4 @@
-"""What a client does with a cluster besides running steps. The expected values are those of TensorFlow 2.21."""
+"""Sessions of clusters besides their steps. The expected values are those of TensorFlow 2.21."""
 import pathlib
 import sys
 import threading

@@ -376,6 +376,9 @@ MODULES = {
     "examples.tutorials.mnist.input_data": "contrib.learn.mnist",
 }
 
+MODULES.update((f"python.ops.{subject}_grad", "alias.registered_gradients") for subject in """
+    array control_flow data_flow image linalg manip math nn optional random rnn sparse state tensor_array""".split())
+
 # Internal packages and modules that have the names of a public namespace, besides what is below them.
 NAMESPACES = {
     "contrib.distributions.python.ops": "contrib.distributions",

@@ -655,6 +655,18 @@ assert math_ops.reduce_sum is before is not penstock._src.core_ops.math_ops.redu
 """) == "[3.0, 3.0] [[3.0]]\n[[1], [2]]\nother\n"
 
 
+def test_modules_that_register_gradients():
+    assert python("""
+import tensorflow as tf
+import tensorflow.python.ops.nn_grad
+from tensorflow.python.ops import array_grad, control_flow_grad, data_flow_grad, image_grad, linalg_grad, manip_grad
+from tensorflow.python.ops import math_grad, optional_grad, random_grad, rnn_grad, sparse_grad, state_grad
+from tensorflow.python.ops import tensor_array_grad
+x = tf.constant([-1.0, 2.0])
+print(tf.Session().run(tf.gradients(tf.nn.relu(x), x)[0]))
+""") == "[0. 1.]\n"
+
+
 def test_stacked_rows_are_ragged_in_version_two():
     done = run("-c", "from penstock import alias\nalias.install('v2')\n"
                      "from tensorflow.python.ops.ragged import ragged_concat_ops\n"

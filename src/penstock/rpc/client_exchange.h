@@ -127,15 +127,13 @@ class ClientExchange final : public Exchange {
 
   Headers RequestHeaders(std::string* timeout, std::vector<std::string>* encoded) const {
     Headers headers;
-    headers.reserve(9 + options_.metadata.size());
+    headers.reserve(7 + options_.metadata.size());
     headers.push_back(ConstantHeader(":method", "POST"));
     headers.push_back(ConstantHeader(":scheme", "http"));
     headers.push_back(Header(":path", method_));
     headers.push_back(Header(":authority", *address_));
     headers.push_back(ConstantHeader("te", "trailers"));
     headers.push_back(ConstantHeader("content-type", "application/grpc"));
-    headers.push_back(ConstantHeader("user-agent", "grpc-penstock/1.0"));
-    headers.push_back(ConstantHeader("grpc-accept-encoding", "identity,deflate,gzip"));
     if (options_.deadline) {
       *timeout = FormatTimeout(*options_.deadline - Clock::now());
       headers.push_back(Header("grpc-timeout", *timeout));

@@ -212,6 +212,7 @@ struct Connection::Callbacks {
       nghttp2_option* fresh;
       nghttp2_option_new(&fresh);
       nghttp2_option_set_no_auto_window_update(fresh, 1);
+      nghttp2_option_set_no_closed_streams(fresh, 1);  // their memory serves priorities only
       nghttp2_option_set_stream_reset_rate_limit(fresh, kResetBurst, kResetRate);
       return fresh;
     }();
@@ -239,12 +240,11 @@ Connection::Connection(Loop* loop, std::unique_ptr<ByteStream> stream, bool serv
   const int failed = server_ ? nghttp2_session_server_new2(&session_, Callbacks::All(), this, Callbacks::Options())
                              : nghttp2_session_client_new2(&session_, Callbacks::All(), this, Callbacks::Options());
   if (failed) throw ResourceExhausted("out of memory for a connection with ", name_);
-  nghttp2_settings_entry settings[] = {{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindow},
-                                       {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, kMaxFrame},
-                                       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, kMaxHeaders},
-                                       {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, kMaxStreams},
-                                       {NGHTTP2_SETTINGS_ENABLE_PUSH, 0}};
-  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, server_ ? 4 : 5);
+  nghttp2_settings_entry settings[] = {
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindow}, {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, kMaxFrame},
+      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, kMaxHeaders},  {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, kMaxStreams},
+      {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},           {NGHTTP2_SETTINGS_ENABLE_PUSH, 0}};
+  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, server_ ? 5 : 6);
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
 }
 

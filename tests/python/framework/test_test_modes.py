@@ -148,3 +148,60 @@ def test_functions_may_give_structures():
     with context.eager_mode():
         found = Case().evaluate([lambda: (tf.constant(1), {"a": tf.constant(2), "b": ()}), lambda: tf.constant(3)])
     assert found == [(1, {"a": 2, "b": ()}), 3]
+
+
+def test_control_flow_of_version_two_in_tests():
+    """1.15.5 and 2.21 make the same methods; the operation is called If where it is a single one."""
+    kinds = {}
+
+    @test_util.with_control_flow_v2
+    class Test(tf.test.TestCase):
+        def testCond(self):
+            with tf.Graph().as_default() as graph:
+                tf.cond(tf.placeholder(tf.bool, []), lambda: tf.constant(1), lambda: tf.constant(2))
+            kinds[self._testMethodName] = any(op.type in ("If", "StatelessIf") for op in graph.get_operations())
+
+        @test_util.disable_control_flow_v2("reasons")
+        def testOnce(self):
+            kinds[self._testMethodName] = None
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Test).run(result)
+    assert result.wasSuccessful(), result.errors
+    assert kinds == {"testCond": False, "testCondWithControlFlowV2": True, "testOnce": None}
+
+
+def test_objects_that_tests_leave_alive():
+    """As the decorators' names say; 2.21 counts Tensors only."""
+    kept = []
+
+    class Test(tf.test.TestCase):
+        @test_util.assert_no_new_pyobjects_executing_eagerly
+        def testClean(self):
+            tf.constant(1.0) + 2.0
+
+        @test_util.assert_no_new_pyobjects_executing_eagerly
+        def testGrowing(self):
+            kept.extend([] for _ in range(10))
+
+        @test_util.assert_no_new_tensors
+        def testTensors(self):
+            kept.append(tf.constant(1.0))
+
+        @test_util.assert_no_new_tensors
+        def testNoTensors(self):
+            tf.constant(1.0)
+
+        @test_util.assert_no_garbage_created
+        def testCircle(self):
+            circle = []
+            circle.append(circle)
+
+        @test_util.assert_no_garbage_created
+        def testNoCircle(self):
+            [[]]
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Test).run(result)
+    failed = sorted(test._testMethodName for test, _ in [*result.failures, *result.errors])
+    assert failed == ["testCircle", "testGrowing", "testTensors"], (result.failures, result.errors)

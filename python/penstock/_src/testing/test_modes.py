@@ -5,6 +5,7 @@ import unittest
 
 from penstock._src.graph import context
 from penstock._src.graph import ops
+from penstock._src.base import mode
 from penstock._src.base import tf2
 
 
@@ -107,6 +108,36 @@ def run_v2_only(func=None):
             raise ValueError("`run_v2_only` only supports test methods.")
         return _skipped_unless(tf2.enabled, "Test is only compatible with v2")(method)
     return _decorator_for(decorate, func)
+
+
+def enable_control_flow_v2(method):
+    """A decorator: conditionals and loops of the test method are single operations."""
+    @functools.wraps(method)
+    def enabled(self, *args, **kwargs):
+        before = mode.mode.control_flow_v2
+        mode.mode.control_flow_v2 = True
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            mode.mode.control_flow_v2 = before
+    return enabled
+
+
+def disable_control_flow_v2(unused_msg):
+    """A decorator: `with_control_flow_v2` does not repeat the test method."""
+    def decorate(method):
+        method._disable_control_flow_v2 = True
+        return method
+    return decorate
+
+
+def with_control_flow_v2(cls):
+    """A class decorator: adds `NAMEWithControlFlowV2` for each test method, with enable_control_flow_v2."""
+    if not mode.control_flow_v2_enabled():
+        for name, method in list(vars(cls).items()):
+            if callable(method) and _is_test(name) and not getattr(method, "_disable_control_flow_v2", False):
+                setattr(cls, name + "WithControlFlowV2", enable_control_flow_v2(method))
+    return cls
 
 
 class FakeEagerSession:

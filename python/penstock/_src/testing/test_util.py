@@ -33,9 +33,12 @@ from penstock._src.testing.test_conditions import (  # noqa: F401
     is_mlir_bridge_enabled, is_msan_enabled, is_tsan_enabled, is_ubsan_enabled, is_xla_enabled, no_xla_auto_jit,
     py_func_if_in_function, run_all_without_tensor_float_32, run_cuda_only, run_functions_eagerly, run_gpu_only,
     run_gpu_or_tpu, run_without_tensor_float_32, skip_if, skip_if_error, use_gpu, xla_allow_fallback)
+from penstock._src.testing.test_leaks import (  # noqa: F401
+    assert_no_garbage_created, assert_no_new_pyobjects_executing_eagerly, assert_no_new_tensors)
 from penstock._src.testing.test_modes import (  # noqa: F401
-    EagerSessionWarner, FakeEagerSession, deprecated_graph_mode_only, eager_value, run_all_in_graph_and_eager_modes,
-    run_deprecated_v1, run_in_graph_and_eager_modes, run_v1_only, run_v2_only)
+    EagerSessionWarner, FakeEagerSession, deprecated_graph_mode_only, disable_control_flow_v2, eager_value,
+    enable_control_flow_v2, run_all_in_graph_and_eager_modes, run_deprecated_v1, run_in_graph_and_eager_modes,
+    run_v1_only, run_v2_only, with_control_flow_v2)
 from penstock._src.base import compat
 from penstock._src.base import nest
 

@@ -1,6 +1,6 @@
 """Penstock runs TensorFlow programs without TensorFlow.
 
-`import penstock as tf` is TensorFlow 2: the first of its names that a program asks for switches the process to version
+`import penstock as tf` is TensorFlow 2: the first of its names that a program uses switches the process to version
 2's behaviour. `import penstock.v1 as tf` is TensorFlow 1.15."""
 import os as _os
 import sys as _sys

@@ -1,4 +1,4 @@
-"""The native module: what Python sees of the C++ runtime. Everything above it is Python.
+"""The native module: the interface of the C++ runtime for Python. Everything above it is Python.
 
 Ids: a node is an int, stable for the life of its graph, in order of creation from 0; a tensor is the pair (node,
 output). Data types are TensorFlow's DataType enum numbers (references are +100). Shapes are None (unknown rank) or
@@ -138,7 +138,7 @@ class Graph:
     def set_shape(self, node: int, output: int, shape: ShapeLike) -> None:
         """Merges; InvalidArgumentError if incompatible."""
     def handle_data(self, node: int, output: int) -> Optional[list[tuple[int, ShapeLike]]]:
-        """Behind resources/variants."""
+        """Shapes and types of the values of resources and variants."""
     def set_handle_data(self, node: int, output: int, data: list[tuple[int, ShapeLike]]) -> None: ...
     def attr(self, node: int, name: str) -> AttrValue:
         """KeyError if absent."""
@@ -226,7 +226,7 @@ class Graph:
         """Adds the derivative of sum(ys) with respect to each x. A gradient is None, a TensorId, or (values, indices,
         dense_shape or None) for IndexedSlices. Nodes whose op type (or `_gradient_op_type`) is in `python_ops` are
         differentiated by python_gradient(node, output gradients, loop) -> input gradients; in the gradient of a loop,
-        `loop` is (node behind which nodes without inputs run, function that brings a tensor there), else None. For
+        `loop` is (node after which nodes without inputs run, function that brings a tensor there), else None. For
         each node that is differentiated `visits` gets (number of the next node, node). `inside`: a node of the branch
         or loop in which the caller builds. Loops of the frames `loops_without_gradient` let no gradient through.
         LookupError: an op on the way has no gradient."""
@@ -267,7 +267,7 @@ class Session:
     ) -> Callable[..., list[Any]]:
         """A compiled step: call it with one value per feed (arrays of the right dtype, or anything that becomes one
         without change of values); a list of NumPy values comes back. Its method `with_metadata` gives that and a
-        serialized RunMetadata. Of each connection (a, b), whoever reads b reads a."""
+        serialized RunMetadata. Of each connection (a, b), readers of b read a."""
     def partial_run_setup(
         self, feeds: Sequence[TensorId], fetches: Sequence[TensorId], targets: Sequence[int]
     ) -> str: ...
@@ -288,11 +288,11 @@ def import_known_ops() -> list[str]:
 
 # Eager execution
 class EagerTensorBase:
-    """What EagerTensor derives from. Made by the functions below only."""
+    """The base class of EagerTensor. Made by the functions below only."""
 
     _dtype: Any  # the DType
     _type_enum: int
-    _eager_id: int  # what tapes know it by
+    _eager_id: int  # identifies it for tapes
     _dims: tuple[int, ...]
     def _num_elements(self) -> int: ...
 
@@ -331,8 +331,8 @@ class EagerFunction:
     ) -> list[Any]: ...
 
 class Traces:
-    """A tf.function's traces by the kinds of plain arguments. Called with a tuple of arguments: what the trace's
-    function gives (`build` makes it of the list of results), or NotImplemented."""
+    """A tf.function's traces by the kinds of plain arguments. Called with a tuple of arguments it
+    returns the result of the trace's function (`build` makes it of the list of results), or NotImplemented."""
     def add(
         self, args: tuple, function: EagerFunction, captured: Sequence[EagerTensorBase], build: Optional[Callable]
     ) -> bool: ...
@@ -358,7 +358,7 @@ def executes_eagerly() -> bool:
     """Whether the thread executes eagerly with no scopes open that ops depend on."""
 
 def eager_from_python(value: Any, dtype: int) -> Any:
-    """A number or a list of numbers; None if it takes more care. dtype 0: what the numbers suggest."""
+    """A number or a list of numbers; None if it needs another conversion. dtype 0: the default type of the numbers."""
 
 def eager_watch_thread(stack: list) -> None:
     """The thread's stack of default graphs; it must live as long as the thread."""
@@ -367,7 +367,7 @@ def eager_thread_scopes(count: int) -> None:
     """How many scopes that ops depend on are open in the thread."""
 
 def eager_set_variable_class(cls: type) -> None:
-    """What ops read by `value()` when it is given to them."""
+    """Objects whose `value()` ops read."""
 
 def eager_set_mode(eager: bool) -> None:
     """Whether a thread without default graph executes eagerly."""
@@ -377,7 +377,7 @@ def set_version_two(on: bool) -> None:
 
 def eager_set_classes(graph_class: type, gradients: dict[str, Callable]) -> None: ...
 def eager_remove_function(name: str) -> None:
-    """Forgets a function, and what was compiled for it."""
+    """Removes a function and its compiled form."""
 
 def eager_from_core(tensor: Tensor) -> Any: ...
 def eager_from_numpy(value: Any, dtype: int) -> Any: ...
@@ -386,7 +386,7 @@ def eager_numpy(value: EagerTensorBase) -> Any:
     """As Session.run gives values; a copy."""
 
 def eager_alias(value: EagerTensorBase, device: int = 0) -> Any:
-    """The same value with an identity of its own."""
+    """The same value with a different identity."""
 
 def eager_to_dlpack(value: EagerTensorBase) -> Any:
     """A capsule that shares the memory."""
@@ -407,7 +407,7 @@ def process_trace_start() -> None:
     """From now on whatever the process runs is recorded: steps, functions, eager ops."""
 
 def process_trace_stop() -> bytes:
-    """Ends it: a serialized RunMetadata of what ran."""
+    """Ends it: a serialized RunMetadata of the ops that ran."""
 
 def eager_clear_caches() -> None:
     """Forgets all kernels, and with them the state of random ops."""
@@ -446,7 +446,7 @@ class Tape:
     ) -> list[Any]:
         """LookupError: an op on the way has no gradient."""
     def recorded(self) -> list[tuple[Optional[bytes], list[EagerTensorBase], list[EagerTensorBase]]]:
-        """What it has recorded: (NodeDef, or None for a function, inputs, outputs)."""
+        """The recorded calls: (NodeDef, or None for a function, inputs, outputs)."""
 
 class DebugEvents:
     """The files of tfdbg's second format in a directory; files are numbered: metadata, source_files, stack_frames,
@@ -458,7 +458,7 @@ class DebugEvents:
     def close(self) -> None: ...
 
 class EventWriter:
-    """Writes an event file from a thread of its own: PREFIX.out.tfevents.SECONDS.HOST with the suffix."""
+    """Writes an event file from a separate thread: PREFIX.out.tfevents.SECONDS.HOST with the suffix."""
     def __init__(self, prefix: str, suffix: str = "") -> None: ...
     def open(self) -> None:
         """Makes the file at once; otherwise the first event does."""
@@ -467,7 +467,7 @@ class EventWriter:
     def flush(self) -> None:
         """Returns when all is in the file."""
     def close(self) -> None:
-        """The same; what is written after this goes to a new file."""
+        """The same; later events go to a new file."""
     def path(self) -> str:
         """Empty before the file is there."""
 
@@ -475,8 +475,8 @@ class EventWriter:
 def file_stat(path: str) -> Optional[tuple[int, int, bool]]:
     """(bytes, nanoseconds, whether it is a directory), if any."""
 def file_list(directory: str) -> list[tuple[str, bool]]: """Names, and whether each is a directory."""
-def file_rename(source: str, target: str) -> None: """Replaces what is at the target."""
-def file_copy(source: str, target: str) -> None: """Replaces what is at the target."""
+def file_rename(source: str, target: str) -> None: """Replaces an existing target."""
+def file_copy(source: str, target: str) -> None: """Replaces an existing target."""
 def file_remove(path: str) -> None: ...
 def make_directory(path: str) -> None: ...
 def make_directories(path: str) -> None: ...
@@ -494,7 +494,7 @@ class OutputFile:
     """Mode "x": appears whole when it is committed; "w": begins empty; "a": goes on at the end."""
     def __init__(self, path: str, mode: str) -> None: ...
     def append(self, content: bytes) -> None: ...
-    def size(self) -> int: """What was appended."""
+    def size(self) -> int: """The number of appended bytes."""
     def flush(self) -> None: ...
     def commit(self) -> None: """Ends it."""
 

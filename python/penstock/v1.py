@@ -1,4 +1,4 @@
-"""TensorFlow 1.15's module: `import penstock.v1 as tf`. The names stand in penstock/api/v1."""
+"""TensorFlow 1.15's module: `import penstock.v1 as tf`. The names are in penstock/api/v1."""
 import sys
 
 from penstock.api import lazy

@@ -1,4 +1,4 @@
-"""Which module of an upper layer defines what a lower one calls: see base/hooks.py."""
+"""The functions of upper layers that lower ones call through hooks: see base/hooks.py."""
 from penstock._src.base import hooks
 
 hooks.provide({

@@ -1,4 +1,4 @@
-"""Which public functions take ragged tensors or linear operators too, and what does their work then: rows that
+"""Public functions that also accept ragged tensors or linear operators, and their implementations: rows that
 graph/dispatch.py reads.
 
 ROWS: {kind of values: {"module:name" of a function: its row}}. For ragged tensors a row is the kind of function
@@ -115,7 +115,7 @@ def _of_op(target):
 
 
 def row(kind, target):
-    """What takes values of a kind for a function; None if the function does not take them."""
+    """Returns the function that accepts values of a kind in place of another one, or None."""
     found = ROWS[kind].get(target)
     return _of_op(target) if found is None and kind == "ragged" else found
 

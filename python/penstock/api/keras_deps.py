@@ -1,4 +1,4 @@
-"""What Keras tells the rest: its functions, by the names under which others ask for them."""
+"""Functions that Keras registers for the other modules, by name."""
 
 _functions: dict = {}
 

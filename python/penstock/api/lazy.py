@@ -136,7 +136,7 @@ class Namespace(types.ModuleType):
         return sorted({n for n in names_so_far(self) if n not in hidden} | set(self._load()))
 
 
-# Namespaces whose names begin and end with what stands between names in those of files.
+# Namespaces whose names begin and end with underscores, which file names use as separators.
 _UNDERSCORED = {"internal": "__internal__", "operators": "__operators__"}
 
 

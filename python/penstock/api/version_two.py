@@ -12,7 +12,7 @@ beside_version_one = False  # version 1 is there as `compat.v1` only
 
 def switch():
     """Version 2's behaviour, unless the program has imported `penstock.v1` before (then it is one of version 1) or has
-    said itself which behaviour it wants."""
+    selected a behaviour."""
     global _switched
     if _switched or ("penstock.v1" in sys.modules and not beside_version_one):
         return

@@ -1,4 +1,4 @@
-"""`penstock.compat`: `v1` is TensorFlow 1.15's module, `v2` is TensorFlow 2's; and what helps programs to
+"""`penstock.compat`: `v1` is TensorFlow 1.15's module, `v2` is TensorFlow 2's; and functions that help programs to
 work with several versions."""
 import importlib
 

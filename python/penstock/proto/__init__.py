@@ -1,15 +1,15 @@
-"""TensorFlow's protocol buffer messages as Python classes, made when first asked for.
+"""TensorFlow's protocol buffer messages as Python classes, made at first use.
 
     from penstock import proto
     graph = proto.GraphDef()                                     # a message of package tensorflow, by its short name
     proto.message("tensorflow.GraphDef")                         # by full name
-    proto.module("tensorflow/core/framework/graph.proto")        # what graph_pb2 is in TensorFlow
-    from penstock.proto import graph_pb2                         # the same, if it lies in one of _FOLDERS
+    proto.module("tensorflow/core/framework/graph.proto")        # graph_pb2 of TensorFlow
+    from penstock.proto import graph_pb2                         # the same, if it is in one of _FOLDERS
     from penstock.proto.tensorflow.core.framework import graph_pb2
 
-The classes live in a descriptor pool of their own, so that real TensorFlow, which has files of the same names in
+The classes live in a separate descriptor pool, so that real TensorFlow, which has files of the same names in
 protobuf's default pool, can be loaded in the same process, before or after. `use_default_pool` puts them into the
-default pool instead, for programs in which Penstock stands in for TensorFlow: other packages' messages can then contain
+default pool instead, for programs in which Penstock replaces TensorFlow: other packages' messages can then contain
 them.
 
 protobuf's library is imported when the first class is made, not before.

@@ -1,4 +1,4 @@
-"""Finds descriptors.pb and reads from it what is needed to look things up, without protobuf's library.
+"""Finds descriptors.pb and reads from it the parts that lookups need, without protobuf's library.
 
 The file is a FileDescriptorSet. Only the few fields that matter here are decoded; a whole parse would cost more than
 everything else that importing Penstock does.
@@ -11,7 +11,7 @@ _NAME, _PACKAGE, _DEPENDENCY, _MESSAGE, _ENUM, _SERVICE, _PUBLIC = 1, 2, 3, 4, 5
 
 
 class File:
-    """One .proto file: its serialized descriptor and the names of what it defines."""
+    """One .proto file: its serialized descriptor and the names that it defines."""
     __slots__ = ("path", "package", "dependencies", "public", "symbols", "serialized")
 
     def __init__(self, serialized):
@@ -37,7 +37,7 @@ class File:
 
 
 def locate():
-    """Path of descriptors.pb, which lies beside the native module. Raises ImportError if there is none."""
+    """Path of descriptors.pb, which is beside the native module. Raises ImportError if there is none."""
     import penstock
     for directory in reversed(penstock.__path__):  # a build tree's directory comes last and counts first
         path = os.path.join(directory, "descriptors.pb")
@@ -58,7 +58,7 @@ def read(path):
 
 
 def _fields(data):
-    """(number, value) of each field of a message: bytes for what has a length, int for a varint."""
+    """(number, value) of each field of a message: bytes for fields with a length, int for a varint."""
     at, end = 0, len(data)
     while at < end:
         tag, at = _varint(data, at)

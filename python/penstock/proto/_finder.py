@@ -14,7 +14,7 @@ _PREFIX = "penstock.proto."
 
 
 def path_of(dotted_name):
-    """The .proto path behind the name of a generated module, or None."""
+    """The .proto path of a generated module, or None."""
     return _names().get(dotted_name)
 
 
@@ -55,6 +55,6 @@ class _Finder:
 
 
 def install():
-    """Puts the finder behind Python's own ones; a second call does nothing."""
+    """Appends the finder to Python's own ones; a second call does nothing."""
     if _Finder not in sys.meta_path:
         sys.meta_path.append(_Finder)

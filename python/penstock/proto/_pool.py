@@ -1,7 +1,7 @@
 """Makes message classes from descriptors, file by file, in one descriptor pool.
 
-A file becomes a module that has what protoc's generated `*_pb2` has: DESCRIPTOR, a class for each message, a wrapper
-for each enum, each enum's values, and what its public imports define.
+A file becomes a module with the contents of protoc's generated `*_pb2`: DESCRIPTOR, a class for each message, a wrapper
+for each enum, each enum's values, and the names of its public imports.
 """
 import copyreg
 import types
@@ -12,7 +12,7 @@ from penstock._src.base import locks
 
 _lock = locks.lock()
 _state = None
-_found: dict[str, Any] = {}  # what was looked up, by full name
+_found: dict[str, Any] = {}  # results of lookups, by full name
 
 
 class _State:
@@ -98,7 +98,7 @@ def symbols():
 
 
 def module_name(path):
-    """Name of the generated module, as TensorFlow's package has it: what it takes from others lies inside it."""
+    """Name of the generated module, as in TensorFlow's package: its copies of other modules are inside it."""
     dotted = path[:-len(".proto")].replace("/", ".") + "_pb2"
     if dotted.startswith("tsl."):
         return "tensorflow." + dotted
@@ -116,7 +116,7 @@ def _make_module(state, path):
         import importlib
         made = state.modules[path] = importlib.import_module(name)  # these belong to protobuf itself
         return made
-    # Nested modules first: the pure Python implementation wants the classes of all fields to exist.
+    # Nested modules first: the pure Python implementation requires the classes of all fields.
     imported = {dependency: module(dependency) for dependency in file.dependencies}
     made = types.ModuleType(name, f"Messages of {path}.")
     for dependency in file.public:

@@ -210,7 +210,7 @@ def extract_image_patches_v2(images, sizes, strides, rates, padding, name=None):
 
 def quantize_v2(input, min_range, max_range, T, mode="MIN_COMBINED", name=None, round_mode="HALF_AWAY_FROM_ZERO",
                 narrow_range=False, axis=None, ensure_minimum_range=0.01):
-    """(values, min, max) in the quantised type T; with an axis, each slice along it has a range of its own."""
+    """(values, min, max) in the quantised type T; with an axis, each slice along it has a separate range."""
     return gen.quantize_v2(input, min_range, max_range, T=T, mode=mode, round_mode=round_mode,
                            narrow_range=narrow_range, axis=_axis_or_all(input, axis),
                            ensure_minimum_range=ensure_minimum_range, name=name)
@@ -225,14 +225,14 @@ def quantize(input, min_range, max_range, T, mode="MIN_COMBINED", round_mode="HA
 
 def dequantize(input, min_range, max_range, mode="MIN_COMBINED", name=None, axis=None, narrow_range=False,
                dtype=dtypes.float32):
-    """The numbers that quantised ones stand for."""
+    """Converts quantised numbers to floats."""
     return gen.dequantize(input, min_range, max_range, mode=mode, narrow_range=narrow_range,
                           axis=_axis_or_all(input, axis), dtype=dtype, name=name)
 
 
 def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_bits=8, range_given=False,
                             round_mode="HALF_TO_EVEN", name=None, narrow_range=False, axis=None):
-    """What is left of `input` after quantising and back."""
+    """Quantises `input` and converts it back."""
     return gen.quantize_and_dequantize_v2(
         input, input_min=input_min, input_max=input_max, signed_input=signed_input, num_bits=num_bits,
         range_given=range_given, round_mode=round_mode, narrow_range=narrow_range, axis=_axis_or_all(input, axis),
@@ -241,7 +241,7 @@ def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_
 
 def quantize_and_dequantize_v2(input, input_min, input_max, signed_input=True, num_bits=8, range_given=False,
                                round_mode="HALF_TO_EVEN", name=None, narrow_range=False, axis=None):
-    """`quantize_and_dequantize` whose gradient is 0 for what lies outside of the range."""
+    """`quantize_and_dequantize` whose gradient is 0 for numbers outside of the range."""
     return gen.quantize_and_dequantize_v4(
         input, input_min=input_min, input_max=input_max, signed_input=signed_input, num_bits=num_bits,
         range_given=range_given, round_mode=round_mode, narrow_range=narrow_range, axis=_axis_or_all(input, axis),

@@ -140,7 +140,8 @@ ones_like_v2.__doc__ = ones_like.__doc__
 def placeholder(dtype, shape=None, name=None):
     """A tensor whose value is fed in each run: InvalidArgumentError in one that uses it without.
 
-    shape: what fed values must fit; None, also in it, is anything. RuntimeError: eager execution has no placeholders.
+    shape: the shape of fed values; None, also as a dimension, permits any. RuntimeError: eager execution has no
+        placeholders.
     """
     return gen.placeholder(dtype=dtype, shape=shape, name=name)
 
@@ -183,7 +184,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     """A new dimension of size `depth` that holds `on_value` at the place that the index says, `off_value` elsewhere.
 
     indices: integers; one that is negative or not below `depth` gives `off_value` alone.
-    axis: where the dimension is inserted: behind all others if not given.
+    axis: where the dimension is inserted; after all others by default.
     dtype: float32 if neither it nor a value says another.
     TypeError: the values have different types, or not `dtype`.
     """

@@ -83,7 +83,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     """Cuts along `axis`: a number gives that many equal parts, a vector the size of each. A list of tensors.
 
     num_or_size_splits: an integer that divides the dimension, or a vector of integers that add up to it, one of which
-      may be -1 for what is left.
+      may be -1 for the rest.
     num: how many parts there are, if that is not known of the vector.
     ValueError: `num` is neither given nor known, or a tensor without dimensions is given.
     """
@@ -110,7 +110,7 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
 
     paddings: integers [rank, 2].
     mode: "CONSTANT" fills with `constant_values`, a scalar; "REFLECT" mirrors without the border, "SYMMETRIC" with it,
-      and what is mirrored is no longer than the dimension. ValueError: another mode.
+      and the mirrored part is no longer than the dimension. ValueError: another mode.
     """
     mode = mode.upper()
     if mode in ("REFLECT", "SYMMETRIC"):

@@ -18,7 +18,7 @@ _SPARSE = (sparse_tensor.SparseTensor, sparse_tensor.SparseTensorValue)
 
 
 def identity(input, name=None):
-    """A tensor with the same value; of what is made of tensors, each of them."""
+    """Returns a tensor with the same value; of a composite value, each of its tensors."""
     if not isinstance(input, types.AnyTensor) and getattr(input, "_is_composite_tensor", False):
         return nest.map_structure(identity, input, expand_composites=True)
     return gen.identity(input, name=name)
@@ -34,9 +34,9 @@ def reshape(tensor, shape, name=None):
 
 
 def expand_dims(input, axis=None, name=None, dim=None):
-    """Inserts a dimension of size 1, so that it stands at `axis`.
+    """Inserts a dimension of size 1 at `axis`.
 
-    axis: an integer from -rank - 1 to rank; a negative one counts from behind, so -1 is a new last dimension.
+    axis: an integer from -rank - 1 to rank; a negative one counts from the end, so -1 is a new last dimension.
     InvalidArgumentError, or ValueError while a graph is built: it is beyond.
     """
     axis = pick("axis", axis, "dim", dim)
@@ -169,7 +169,7 @@ def all_dimensions(x):
 def transpose(a, perm=None, name="transpose", conjugate=False):
     """Reorders the dimensions: dimension i of the result is dimension perm[i] of `a`.
 
-    perm: a vector of int32 or int64 in which each dimension stands once; without it the order is reversed.
+    perm: a vector of int32 or int64 that has each dimension once; without it the order is reversed.
     conjugate: whether complex elements are conjugated too.
     """
     if isinstance(a, ops.Tensor) and a._is_eager and not conjugate and _core.executes_eagerly():

@@ -52,7 +52,7 @@ def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, el
 
 
 def _check_index(index):
-    """Refuses what is neither an integer nor an integer scalar tensor."""
+    """Refuses values other than integers and integer scalar tensors."""
     if isinstance(index, (int, tensor_shape.Dimension)) or isinstance(index, np.integer) and tf2.enabled():
         return
     dtype = getattr(index, "dtype", None)
@@ -277,7 +277,7 @@ def _batch_gather(params, indices, batch_dims):
 def gather_nd(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
     """params[indices[..., :]]: the last dimension of `indices` is a place in `params`.
 
-    What lies outside of `params` is an error, or 0 where `bad_indices_policy` is "IGNORE".
+    An index outside of `params` is an error, or 0 where `bad_indices_policy` is "IGNORE".
     """
     known = tensor_util.constant_value(batch_dims) if tensor_util.is_tensor(batch_dims) else batch_dims
     if known is not None:

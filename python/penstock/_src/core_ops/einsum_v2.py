@@ -39,7 +39,7 @@ def einsum(equation, *inputs, **kwargs):
 
 
 def _parse(equation, count):
-    """(labels of each input, of the output, the letter that stands for the ellipsis or "")."""
+    """(labels of each input, of the output, the letter for the ellipsis or "")."""
     plain = equation.replace(" ", "")
     ellipsis = ""
     if "..." in plain:
@@ -65,7 +65,7 @@ def _parse(equation, count):
 
 
 def _sizes(operands, ellipsis):
-    """Label -> its largest known dimension; 1 for what is not known, and for an ellipsis."""
+    """Label -> its largest known dimension; 1 for unknown ones, and for an ellipsis."""
     sizes = {}
     for labels, x in operands:
         dims = x.shape.as_list() if x.shape.ndims == len(labels) and ellipsis not in (labels or ellipsis) else []

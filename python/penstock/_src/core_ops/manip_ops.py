@@ -5,5 +5,5 @@ __all__ = ["roll"]
 
 
 def roll(input, shift, axis, name=None):
-    """Shifts along axes; what falls out at one end comes in at the other."""
+    """Shifts along axes; elements that leave at one end enter at the other."""
     return gen.roll(input, shift, axis, name=name)

@@ -35,7 +35,7 @@ def sign(x, name=None):
 
 
 def add(x, y, name=None):
-    """x + y, element by element; strings behind one another. Version 2's node is an AddV2, which has more types."""
+    """x + y, element by element; strings are concatenated. Version 2's node is an AddV2, which has more types."""
     if not tf2.enabled():
         return gen.add(x, y, name=name)
     if isinstance(x, ops.Tensor):
@@ -169,7 +169,7 @@ _DIGITS = {dtypes.float16: 11, dtypes.bfloat16: 8, dtypes.float32: 24, dtypes.fl
 
 
 def _limit(number, source):
-    """`number`, or what a tensor of type `source` can hold next to it towards 0."""
+    """Returns `number`, rounded towards 0 to a value that a tensor of type `source` can hold."""
     number = number if isinstance(number, int) else int(float(number))
     if source not in _DIGITS:
         return number
@@ -245,7 +245,7 @@ def to_complex128(x, name="ToComplex128"):
 
 # Division
 
-_QUOTIENT_TYPES = {  # what a type is cast to before it is divided; None: it stays
+_QUOTIENT_TYPES = {  # the type to which a type is cast before division; None: unchanged
     dtypes.uint8: dtypes.float32, dtypes.int8: dtypes.float32, dtypes.uint16: dtypes.float32,
     dtypes.int16: dtypes.float32, dtypes.uint32: dtypes.float64, dtypes.int32: dtypes.float64,
     dtypes.uint64: dtypes.float64, dtypes.int64: dtypes.float64, dtypes.bfloat16: None, dtypes.float16: None,

@@ -58,7 +58,7 @@ def _matmul(x, y, name=None):
 
 
 def _promoted(x, y):
-    """The operands: both of the type that NumPy's rules give for them where programs have asked for that."""
+    """The operands: both of the type by NumPy's rules where programs have enabled these."""
     if mode.type_promotion != "legacy" or x.dtype == dtypes.string or isinstance(y, (str, bytes)) \
             or isinstance(y, composite_tensor.CompositeTensor) or getattr(y, "dtype", None) == x.dtype:
         return x, y
@@ -91,12 +91,12 @@ def _install(name, function, reflected=False):
     ops.Tensor._override_operator(f"__{'r' * reflected}{name}__", operator)
 
 
-_PREFER = ("add", "div", "truediv", "matmul")  # take bools that are not of the tensor's type as what they are
+_PREFER = ("add", "div", "truediv", "matmul")  # keep bools that are not of the tensor's type
 
 
 def _strictly(function, x, y):
-    """What an operator gives for a tensor and another operand: where version 2 cannot compute it since a value that is
-    no tensor yet does not become one of the tensor's type, that is what it says."""
+    """Calls an operator's function. If the other operand cannot become a tensor of x's type, version 2 raises the
+    error of this conversion."""
     try:
         return function(x, y)
     except errors.InvalidArgumentError:
@@ -110,7 +110,7 @@ def _strictly(function, x, y):
 
 
 def _asked(y, operator, x, error):
-    """What the other operand makes of a tensor that made nothing of it: it may know what to do. Else the error."""
+    """Returns the result of the other operand's method after the tensor refused it; else raises the error."""
     if not hasattr(type(y), operator) or isinstance(y, (ops.Tensor, np.ndarray)) and not x._is_eager:
         raise error  # an array has no place for a tensor of a graph
     try:

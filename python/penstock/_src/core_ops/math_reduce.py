@@ -202,7 +202,7 @@ _DENSE_OR_SLICES = (ops.Tensor, indexed_slices.IndexedSlices)
 def add_n(inputs, name=None):
     """The sum of tensors of one shape and type: of a list, or of anything that can be iterated over.
 
-    IndexedSlices among them are added as what they stand for. ValueError: there are none, or their shapes differ.
+    IndexedSlices among them are added as dense tensors. ValueError: there are none, or their shapes differ.
     """
     error = "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape"
     if isinstance(inputs, abc.Iterable) and not isinstance(inputs, (ops.Tensor, str, bytes)):

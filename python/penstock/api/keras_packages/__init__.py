@@ -11,7 +11,7 @@ from penstock._src.base import hooks
 
 _alias = hooks.Hook("alias")
 _package = None
-_VERSION_ONE = "2.2.4-tf"  # what tf.keras of 1.15 says of itself
+_VERSION_ONE = "2.2.4-tf"  # the version that tf.keras of 1.15 reports
 
 
 def _found(name):
@@ -24,12 +24,12 @@ def _legacy():
 
 
 class Unavailable(ModuleNotFoundError, NotImplementedError):
-    """There is no tf.keras here: whoever imports it learns why, and whoever looks a name up in one module after the
-    other finds that this one does not have it."""
+    """tf.keras is not available: the import raises the reason, and a lookup in several modules continues with the
+    next one."""
 
 
 def _load():
-    """The package whose names tf.keras has. ImportError, saying what to install, if it is not installed."""
+    """The package whose names tf.keras has. ImportError, naming the package to install, if it is missing."""
     global _package
     if _package is None:
         alias = _alias.get()
@@ -50,7 +50,7 @@ def _load():
 
 
 def __getattr__(name):
-    if name == "__all__":  # asked for by `from tensorflow.keras import *`
+    if name == "__all__":  # requested by `from tensorflow.keras import *`
         return [name for name in dir(_load()) if not name.startswith("_")]
     if name.startswith("__") and name not in ("__version__", "__internal__"):
         raise AttributeError(f"module 'penstock.keras' has no attribute {name!r}")
@@ -78,8 +78,8 @@ _parts = types.SimpleNamespace(**{
 
 
 class VersionOne(types.ModuleType):
-    """tf.keras of version 1: what `served` has; where `import tensorflow` gives version 1, all of tf_keras if that is
-    installed. AttributeError: a name that it lacks."""
+    """tf.keras of version 1: the names of `served`; where `import tensorflow` gives version 1, all of tf_keras if it
+    is installed. AttributeError: a name that it lacks."""
 
     def __init__(self, served):
         super().__init__(served.__name__)

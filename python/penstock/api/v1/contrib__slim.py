@@ -1,4 +1,4 @@
-"""tf.contrib.slim: the names of tf.contrib.layers and of variables and arg_scope, and modules of its own."""
+"""tf.contrib.slim: the names of tf.contrib.layers and of variables and arg_scope, and its own modules."""
 from penstock.api.v1.contrib__layers import FROM as LAYERS
 
 FROM = {

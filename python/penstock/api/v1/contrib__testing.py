@@ -1,4 +1,4 @@
-"""tf.contrib.testing: what a training run has written."""
+"""tf.contrib.testing: reading the files of a training run."""
 FROM = {
     "contrib.testing": """
         FakeSummaryWriter assert_summary latest_event_file latest_events latest_summaries simple_values_from_events

@@ -1,4 +1,4 @@
-"""tf.io: Example messages, records, what is made from op definitions, and queues"""
+"""tf.io: Example messages, records, functions of op definitions, and queues"""
 FROM = {
     "files.tf_record": "TFRecordCompressionType tf_record_iterator",
     "ops.queues.data_flow_ops": "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",

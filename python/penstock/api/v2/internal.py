@@ -1,4 +1,4 @@
-"""tf.__internal__: what Keras and other libraries of the family take from inside TensorFlow."""
+"""tf.__internal__: internal names that Keras and related libraries use."""
 FROM = {
     "function.lift_to_graph": "lift_to_graph",
     "graph.composite_tensor": "CompositeTensor",

@@ -1,4 +1,4 @@
-"""tf.__operators__: what Python's operators call."""
+"""tf.__operators__: implementations of Python's operators."""
 FROM = {
     "core_ops.array_slice": "getitem=_slice_helper",
     "core_ops.math_operators": "add=_add",

@@ -25,7 +25,8 @@ def run(tmp_path, script):
 
 
 def test_errors_and_the_status_are_kept(tmp_path):
-    out = run(tmp_path, 'echo "ninja: Entering directory x"; echo "@1 2 Building CXX object a.o"; echo "a.cc: error"; exit 3')
+    out = run(tmp_path, 'echo "ninja: Entering directory x"; echo "@1 2 Building CXX object a.o"; '
+                        'echo "a.cc: error"; exit 3')
     assert (out.returncode, out.stdout, out.stderr) == (3, "a.cc: error\n", "")
 
 

@@ -346,10 +346,7 @@ Ref<Call> Channel::CallAsync(std::string_view method, Message request, CallOptio
   const size_t size = request.size();
   auto exchange = MakeRef<ClientExchange>(method, std::move(options), std::move(done), StreamEvents());
   Status refused;
-  if (size > kMaxMessage) {
-    refused = Status(Code::kResourceExhausted,
-                     StrCat(method, ": a request of ", size, " bytes is larger than ", kMaxMessage, " bytes"));
-  }
+  if (size > kMaxMessage) refused = TooLarge(method, size);
   return impl_->Begin(std::move(exchange), MakeRef<SharedMessage>(std::move(request)), refused);
 }
 

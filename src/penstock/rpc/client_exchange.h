@@ -14,6 +14,11 @@
 
 namespace penstock::rpc {
 
+inline Status TooLarge(std::string_view method, size_t size) {
+  return Status(Code::kResourceExhausted,
+                StrCat(method, ": a message of ", size, " bytes is larger than ", kMaxMessage, " bytes"));
+}
+
 // A call or stream. It ends once: who claims it first says how.
 class ClientExchange final : public Exchange {
  public:
@@ -62,6 +67,7 @@ class ClientExchange final : public Exchange {
   }
 
   void Write(Message message) {
+    if (message.size() > kMaxMessage) return End({TooLarge(method_, message.size()), {}}, /*reset=*/true);
     auto shared = MakeRef<SharedMessage>(std::move(message));
     if (!attached_.load()) {
       const std::lock_guard lock(mutex_);
@@ -88,12 +94,13 @@ class ClientExchange final : public Exchange {
     int open = kOpen;
     if (!state_.compare_exchange_strong(open, kClaimed)) return;
     outcome_ = std::move(outcome);
-    state_.store(kEnded);
+    // First, so that nothing is received to the caller's place once the caller knows of the end.
     if (reset && attached_.load()) {
       Connection::Lock lock(connection_.get());
       connection_->Reset(this, NGHTTP2_CANCEL);
       connection_->Flush(&lock);
     }
+    state_.store(kEnded);
     loop_->Schedule(ShareRef(this));
   }
   // Where there is no loop to run on.

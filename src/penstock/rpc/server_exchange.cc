@@ -80,6 +80,11 @@ void ServerExchange::OnCancel(std::function<void()> callback) {
 void ServerExchange::SetEvents(ServerStream::Events events) { events_ = std::move(events); }
 
 void ServerExchange::Write(Message message) {
+  if (message.size() > kMaxMessage) {
+    return Finish(Status(Code::kResourceExhausted, StrCat(method(), ": a message of ", message.size(),
+                                                          " bytes is larger than ", kMaxMessage, " bytes")),
+                  nullptr, {});
+  }
   auto shared = MakeRef<SharedMessage>(std::move(message));
   Connection::Lock lock(connection_.get());
   if (finished_ || closed_) return;

@@ -162,5 +162,17 @@ TEST(Streams, CarryLargeMessages) {
   EXPECT_EQ(stream->unsent(), 0u);
 }
 
+TEST(Streams, EndWithAMessageOfTwoGigabytes) {
+  StreamServer test;
+  Channel channel(Local(test.server));
+  Seen seen;
+  const Ref<ClientStream> stream = channel.OpenStream("/test/Keep", seen.Events());
+  Message message;
+  message.Append(BorrowBuffer(nullptr, size_t{1} << 31, [] {}), 0, size_t{1} << 31);
+  stream->Write(std::move(message));
+  ASSERT_TRUE(seen.Ended());
+  EXPECT_EQ(seen.status_.code(), Code::kResourceExhausted);
+}
+
 }  // namespace
 }  // namespace penstock::rpc

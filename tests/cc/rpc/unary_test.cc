@@ -192,7 +192,7 @@ TEST(Unary, RefusesRequestsOfTwoGigabytesByName) {
   message.Append(buffer, 0, size_t{1} << 31);
   const Status status = channel.CallAndWait("/test/Echo", std::move(message), nullptr).status;
   EXPECT_EQ(status.code(), Code::kResourceExhausted);
-  EXPECT_EQ(status.message(), "/test/Echo: a request of 2147483648 bytes is larger than 2147483647 bytes");
+  EXPECT_EQ(status.message(), "/test/Echo: a message of 2147483648 bytes is larger than 2147483647 bytes");
 }
 
 }  // namespace

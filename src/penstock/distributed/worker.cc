@@ -61,7 +61,7 @@ class Worker::Step : public std::enable_shared_from_this<Step> {
     services_.step_id = request.step_id;
     services_.rendezvous = rendezvous_.get();
     services_.cancellation = cancellation_;
-    services_.functions = runtime.functions.get();
+    services_.functions = &graph_->functions->calls;
     services_.step_resources = &resources_;
     services_.intra_op = runtime.intra_op.get();
     services_.schedule = executor_->Poster();
@@ -352,8 +352,7 @@ void Worker::RegisterGraph(RegisterGraphRequest request, Done<std::string> done)
   Answer(done, [&] {
     const bool has_session = request.has_session && !request.session.empty();
     const SessionPtr session = FindOrMakeSession(request.session, has_session);
-    auto step = session->Compile(std::move(request), server_->options());
-    auto graph = std::make_shared<const RegisteredGraph>(session, has_session, std::move(step));
+    auto graph = session->Compile(std::move(request), has_session, server_->options());
     std::lock_guard lock(mutex_);
     const std::string handle = HandleOf(++next_graph_);
     graphs_[handle] = std::move(graph);
@@ -415,7 +414,11 @@ void Worker::Run(RunGraphRequest given, bool here, Ref<CancellationManager> canc
     step->Send(request->sends);
   } catch (...) {
     const Status status = CurrentStatus();
-    if (step && is_first) Forget(step.get());
+    if (step && is_first) {
+      Forget(step.get());
+      std::lock_guard lock(mutex_);
+      partial_.erase(request->step_id);
+    }
     return done(status, {});
   }
 

@@ -11,6 +11,29 @@
 
 namespace penstock {
 
+class WorkerSession;
+
+// The functions of one registered graph, compiled. A master may send another function under the same name with another
+// graph: it prunes and optimizes them with the graph. Iterators that call functions keep it.
+struct GraphFunctions {
+  GraphFunctions(std::shared_ptr<SessionRuntime> session, FunctionLibraryPtr library)
+      : runtime(std::move(session)),
+        environment(runtime->environment),
+        calls(&environment, [library] { return library; }) {
+    environment.functions = &calls;
+  }
+  const std::shared_ptr<SessionRuntime> runtime;
+  StepEnvironment environment;
+  FunctionRuntime calls;
+};
+
+struct RegisteredGraph {
+  std::shared_ptr<WorkerSession> session;  // destroyed after the step, whose kernels are the session's
+  bool has_session = false;                // created by a call
+  std::shared_ptr<GraphFunctions> functions;
+  std::shared_ptr<const CompiledStep> step;
+};
+
 // Kept by its worker's table of sessions, by its graphs and by its steps.
 class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
  public:
@@ -28,35 +51,22 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
 
   const std::string handle, task;
   std::shared_ptr<WorkerDirectory> workers() const { return workers_.lock(); }
-  // Of the first graph on; the threads are those of `defaults`, the worker's own options.
+  // With the options of the session's first graph; the threads are those of `defaults`, the worker's own options.
   const SessionRuntime& runtime() const { return *runtime_; }
 
-  // Adds the functions of the graph to those of the session. InvalidArgument: a malformed graph, or a node that is on
-  // no device of the session.
-  std::shared_ptr<const CompiledStep> Compile(RegisterGraphRequest request, const SessionOptions& defaults);
+  // Compiles a graph. InvalidArgument: a malformed one, or a node that is on no device of the session.
+  std::shared_ptr<const RegisteredGraph> Compile(RegisterGraphRequest request, bool has_session,
+                                                 const SessionOptions& defaults);
 
  private:
-  // The session's functions, also for iterators that outlive it.
-  struct Library {
-    std::mutex mutex;
-    FunctionLibraryPtr functions = std::make_shared<FunctionLibrary>();
-  };
-
   void MakeRuntime(SessionOptions options, const SessionOptions& defaults);
 
   const std::vector<std::shared_ptr<Device>> devices_;
   const bool isolated_;
   std::weak_ptr<WorkerDirectory> workers_;
   std::shared_ptr<WorkerDirectory> own_cluster_;
-  const std::shared_ptr<Library> library_ = std::make_shared<Library>();
   std::once_flag runtime_made_;
   std::shared_ptr<SessionRuntime> runtime_;
-};
-
-struct RegisteredGraph {
-  std::shared_ptr<WorkerSession> session;  // destroyed after the step, whose kernels are the session's
-  bool has_session = false;
-  std::shared_ptr<const CompiledStep> step;
 };
 
 }  // namespace penstock

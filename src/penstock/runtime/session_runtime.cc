@@ -81,6 +81,11 @@ std::shared_ptr<Kernel> SessionRuntime::MakeKernel(const FuncRef* function, cons
   if (!node.traits().stateful) return environment.kernels->Make(view.device()->type(), view);
   std::string key = function ? CanonicalKey(*function) : std::string();
   for (const std::string& part : {node.name(), node.op_name(), view.device()->name()}) AppendKey(part, &key);
+  // A master may send another function under the node's name with another graph.
+  for (const auto& [name, value] : node.attrs()) {
+    if (const auto* called = value.If<FuncRef>(); called && !name.starts_with("_")) AppendKey(*called, &key);
+  }
+  for (const DataType type : node.output_types()) AppendKey(static_cast<int64_t>(type), &key);
   std::lock_guard lock(mutex);
   std::shared_ptr<Kernel>& kept = stateful_kernels[key];
   if (!kept) kept = environment.kernels->Make(view.device()->type(), view);

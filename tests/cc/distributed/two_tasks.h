@@ -1,4 +1,4 @@
-// Two workers in this process, and as much of a master as tests need: no transport.
+// Two workers in this process, and as much of a master as tests need.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +7,9 @@
 #include <random>
 
 #include "penstock/distributed/derived.h"
+#include "penstock/distributed/remote_worker.h"
 #include "penstock/distributed/worker.h"
+#include "penstock/distributed/worker_service.h"
 #include "penstock/engine/engine.h"
 #include "penstock/graph/export.h"
 #include "penstock/runtime/partition.h"
@@ -78,7 +80,8 @@ inline const std::string kPsCpu = kPs + "/device:CPU:0", kWorkerCpu = kWorker + 
 // A job "ps" and a job "worker" of one task each. Its graph is placed by hand; steps are run as a master runs them.
 class TwoTasks {
  public:
-  explicit TwoTasks(WorkerOptions options = {}) : options_(std::move(options)) {
+  // `remote`: calls of the tasks go over the transport, those of each other too.
+  explicit TwoTasks(WorkerOptions options = {}, bool remote = false) : options_(std::move(options)), remote_(remote) {
     Initialize();
     Start(kPs);
     Start(kWorker);
@@ -92,9 +95,20 @@ class TwoTasks {
     const DeviceName name = DeviceName::Parse(task);
     servers_[task] = std::make_shared<Server>(name.job, name.task, SessionOptions());
     workers_[task] = std::make_shared<Worker>(servers_[task], task, directory_, options_);
-    directory_->Set(task, workers_[task]);
+    calls_[task] = workers_[task];
+    if (remote_) {
+      auto transport = std::make_unique<rpc::Server>();
+      AddWorkerService(workers_[task], transport.get());
+      transport->Start("localhost:0");
+      calls_[task] = MakeRemoteWorker(task, StrCat("localhost:", transport->port()));
+      transports_[task] = std::move(transport);
+    }
+    directory_->Set(task, calls_[task]);
   }
   Worker& worker(const std::string& task) { return *workers_[task]; }
+  int port(const std::string& task) { return transports_[task]->port(); }
+  // The task as others see it.
+  WorkerInterface& Calls(const std::string& task) { return *calls_[task]; }
   uint64_t Incarnation(const std::string& device) {
     return servers_[TaskOfDevice(device)]->devices()[0]->incarnation();
   }
@@ -137,7 +151,7 @@ class TwoTasks {
       request.has_session = !session.empty();
       request.graph = ToGraphDef(*part);
       Answer<std::string> handle;
-      worker(task).RegisterGraph(std::move(request), handle.Done());
+      Calls(task).RegisterGraph(std::move(request), handle.Done());
       prepared.handles[task] = handle.Value();
     }
     for (size_t i = 0; i < signature.feeds.size(); ++i) {
@@ -184,7 +198,7 @@ class TwoTasks {
         for (size_t i = 0; i < feeds.size(); ++i) request.sends.emplace_back(prepared.feed_keys[i], feeds[i]);
         request.receives = prepared.fetch_keys;
       }
-      worker(task).RunGraph(std::move(request), cancellation, answers[task].Done());
+      Calls(task).RunGraph(std::move(request), cancellation, answers[task].Done());
     }
     Result result;
     for (auto& [task, answer] : answers) {
@@ -203,7 +217,7 @@ class TwoTasks {
   }
   void Cleanup(const std::string& task, int64_t step_id) {
     Answer<> cleaned;
-    worker(task).CleanupStep(step_id, cleaned.Done());
+    Calls(task).CleanupStep(step_id, cleaned.Done());
     EXPECT_TRUE(cleaned.Error().ok());
   }
 
@@ -212,9 +226,12 @@ class TwoTasks {
 
  private:
   const WorkerOptions options_;
+  const bool remote_;
   std::map<std::string, std::shared_ptr<Server>> servers_;
   const std::shared_ptr<TaskMap> directory_ = std::make_shared<TaskMap>();
   std::map<std::string, std::shared_ptr<Worker>> workers_;
+  std::map<std::string, std::unique_ptr<rpc::Server>> transports_;
+  std::map<std::string, std::shared_ptr<WorkerInterface>> calls_;
   int64_t next_step_ = int64_t{1} << 40;
 };
 

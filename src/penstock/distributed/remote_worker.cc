@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "penstock/distributed/derived.h"
 #include "penstock/distributed/master_messages.h"
 #include "penstock/distributed/task_channel.h"
 #include "penstock/distributed/tensor_wire.h"
@@ -33,14 +34,19 @@ class CancelLink {
     }
     cancellation_->Deregister(token);
   }
-  void End() {
+  // How the call ended, given its status: an error that follows from cancellation is derived.
+  Status End(Status status) {
+    bool linked;
     {
       std::lock_guard lock(mutex_);
       over_ = true;
-      if (!linked_) return;
+      linked = linked_;
     }
-    // The cancelling thread runs the callbacks of all calls: a loop's thread must not wait for that.
-    if (!cancellation_->cancelled()) cancellation_->Deregister(token_);
+    if (!cancellation_) return status;
+    // Cancel runs the callbacks of all calls: a loop's thread must not wait for them.
+    if (cancellation_->cancelled()) return status.code() == Code::kCancelled ? Derived(status) : status;
+    if (linked) cancellation_->Deregister(token_);
+    return status;
   }
 
  private:
@@ -198,8 +204,7 @@ class RemoteWorker final : public WorkerInterface {
     link->Begin(channel_->CallAsync(
         StrCat("/tensorflow.WorkerService/", method), std::move(request), std::move(options),
         [link, answered = std::move(answered), task = task_](rpc::Outcome outcome, rpc::Incoming body) {
-          link->End();
-          Status status = WithDetails(std::move(outcome.status), outcome.details);
+          Status status = link->End(WithDetails(std::move(outcome.status), outcome.details));
           if (status.code() == Code::kUnavailable) status = Status(status.code(), StrCat(task, ": ", status.message()));
           answered(std::move(status), body);
         }));

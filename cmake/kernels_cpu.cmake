@@ -33,6 +33,11 @@ if(kernels_cpu_scope STREQUAL PUBLIC)
   target_link_libraries(penstock_kernels_cpu PUBLIC ${PENSTOCK_JPEG} ${PENSTOCK_ZLIB})
 endif()
 
+# LAPACK's singular values and what of the reference BLAS they need beside our own products (linalg/lapack.cc).
+find_library(PENSTOCK_LAPACK NAMES liblapack.a PATH_SUFFIXES lapack REQUIRED)
+find_library(PENSTOCK_BLAS NAMES libblas.a PATH_SUFFIXES blas REQUIRED)
+target_link_libraries(penstock_kernels_cpu ${kernels_cpu_scope} ${PENSTOCK_LAPACK} ${PENSTOCK_BLAS})
+
 # loops/: each source is compiled once per instruction set, with PENSTOCK_ISA naming it. Whatever such a file defines
 # must sit in a namespace that carries PENSTOCK_ISA: an inline function shared between the copies would be merged by the
 # linker, and the AVX-512 one could then run on any machine.
@@ -64,19 +69,22 @@ endif()
 
 # wide/: families of kernels of which each file is compiled whole, for the baseline and for AVX2; wide.cc takes one. The
 # objects of one instruction set are joined, and what they define is made local but for the functions that register
-# them (namespace penstock::PENSTOCK_ISA): no inline function or template, of ours, of Eigen or of the standard library,
+# them (namespace penstock::PENSTOCK_ISA): no inline function or template, of ours or of the standard library,
 # is shared with code for another machine.
-find_path(PENSTOCK_EIGEN Eigen/Core PATH_SUFFIXES eigen3 REQUIRED)  # linear algebra
 set(wide_isas ${isas})
 list(REMOVE_ITEM wide_isas avx512)
 file(GLOB wide CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/wide/*.cc)
+# Linear algebra's sums may join a multiplication and an addition into one rounding.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/wide/vector_ops.cc PROPERTIES
+                            COMPILE_OPTIONS -ffp-contract=fast)
 if(wide)
   foreach(isa ${wide_isas})
     add_library(penstock_wide_${isa} OBJECT ${wide})
     target_include_directories(penstock_wide_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/src)
-    target_include_directories(penstock_wide_${isa} SYSTEM PRIVATE ${PENSTOCK_EIGEN})
     target_compile_definitions(penstock_wide_${isa} PRIVATE PENSTOCK_ISA=${isa})
-    target_compile_options(penstock_wide_${isa} PRIVATE ${kernel_flags} -fno-trapping-math ${isa_flags_${isa}})
+    # Products of complex numbers need no look at infinite parts; quotients still do not overflow.
+    target_compile_options(penstock_wide_${isa} PRIVATE ${kernel_flags} -fno-trapping-math -fcx-fortran-rules
+                           ${isa_flags_${isa}})
     target_precompile_headers(penstock_wide_${isa} PRIVATE ${PENSTOCK_PRECOMPILED}
                               ${CMAKE_SOURCE_DIR}/src/penstock/kernel/kernel_registry.h)
     string(LENGTH ${isa} length)

@@ -232,3 +232,87 @@ def test_eigenvectors_of_entries_down_to_1e_32_are_orthogonal(run):
     x = ((x + x.T) * scale[:, None] * scale).astype(np.float32)
     _, v = run(tf.linalg.eigh(x))
     np.testing.assert_allclose(v @ v.T, np.eye(32), atol=1e-5)
+
+
+ROUND = [[4.0, 1.0, -0.5], [0.5, 3.0, 1.0], [-1.0, 0.25, 5.0]]
+TALLER = [[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]]
+
+
+def eig(x):
+    return tf.raw_ops.Eig(input=x, Tout=tf.complex64 if x.dtype.name in ("float32", "complex64") else tf.complex128)
+
+
+def test_vectors_of_small_matrices_have_the_signs_that_tensorflow_gives_them(version_two):
+    near = dict(rtol=0, atol=2e-6)
+    for dtype in (np.float32, np.float64):
+        _, u, v = tf.linalg.svd(np.array(ROUND, dtype))
+        np.testing.assert_allclose(u, [[-0.399057, 0.779241, -0.483257], [0.151747, 0.575898, 0.803315],
+                                       [0.904282, 0.247235, -0.348064]], **near)
+        np.testing.assert_allclose(v, [[-0.444894, 0.732312, -0.515547], [0.051791, 0.595729, 0.801514],
+                                       [0.894084, 0.329888, -0.302963]], **near)
+        _, u, v = tf.linalg.svd(np.array(TALLER, dtype))
+        np.testing.assert_allclose(u, [[0.216784, -0.938923], [0.490454, 0.341464], [0.844073, 0.042734]], **near)
+        np.testing.assert_allclose(v, [[0.579753, 0.814792], [0.814792, -0.579753]], **near)
+        _, u, v = tf.linalg.svd(np.array(TALLER, dtype).T)
+        np.testing.assert_allclose(u, [[-0.579753, -0.814792], [-0.814792, 0.579753]], **near)
+        np.testing.assert_allclose(v, [[-0.216784, 0.938923], [-0.490454, -0.341464], [-0.844073, -0.042734]], **near)
+        q, r = tf.linalg.qr(np.array(TALLER, dtype).T)
+        np.testing.assert_allclose(q, [[-0.447214, -0.894427], [-0.894427, 0.447214]], **near)
+        np.testing.assert_allclose(r, [[-2.236068, -4.91935, -8.497058], [0, -0.894427, -1.341641]], **near)
+    values, vectors = tf.linalg.eigh(np.array(ROUND) + np.array(ROUND).T)
+    np.testing.assert_allclose(values, [4.57852, 8.578218, 10.843262], rtol=2e-6)
+    np.testing.assert_allclose(vectors, [[-0.495178, -0.759666, 0.421552], [0.806532, -0.582325, -0.101994],
+                                         [-0.322962, -0.28949, -0.90105]], **near)
+    values, vectors = eig(np.array([[1.0, 2, 0], [-2, 1, 1], [0, 3, 1]]))
+    np.testing.assert_allclose(values, [1 + 1j, 1 - 1j, 1], **near)
+    np.testing.assert_allclose(vectors, [[0.534522, 0.534522, 0.447214], [0.267261j, -0.267261j, 0],
+                                         [0.801784, 0.801784, 0.894427]], **near)
+    values, vectors = eig(np.array([[1, 2j], [1 - 1j, 3]]))
+    np.testing.assert_allclose(values, [0.182646 - 0.550251j, 3.817354 + 0.550251j], **near)
+    np.testing.assert_allclose(vectors, [[-0.897047, 0.504014 + 0.26974j], [0.2468 - 0.366602j, 0.518644 - 0.635781j]],
+                               **near)
+
+
+def test_functions_of_matrices_that_are_not_normal(version_two):
+    near = dict(rtol=0, atol=2e-6)
+    x = np.array([[1.0, 2, 0], [-2, 1, 1], [0, 3, 1]])
+    np.testing.assert_allclose(tf.linalg.sqrtm(x + 4 * np.eye(3)), [
+        [2.280242, 0.445016, -0.022087], [-0.445016, 2.247111, 0.222508], [0.066261, 0.667524, 2.202938]], **near)
+    np.testing.assert_allclose(tf.linalg.expm(x), [
+        [-2.28007, 4.574711, 2.499176], [-4.574711, 1.468694, 2.287355], [-7.497527, 6.862066, 6.467045]], **near)
+    np.testing.assert_allclose(tf.linalg.logm(np.array([[1, 2j], [1 - 1j, 3]])), [
+        [-0.181541 - 0.760161j, -0.413173 + 1.167802j], [0.790488 - 0.377314j, 0.98626 - 0.346988j]], **near)
+    for scale in (1e-3, 30.0):  # the least degree, and many squarings
+        a = np.array([[0.0, scale], [-scale, 0.0]])
+        np.testing.assert_allclose(tf.linalg.expm(a), [[np.cos(scale), np.sin(scale)], [-np.sin(scale), np.cos(scale)]],
+                                   atol=1e-13)
+
+
+def test_least_squares_of_a_singular_matrix_is_the_shortest_solution(version_two):
+    a, b = np.array([[1.0, 2, 3], [2, 4, 6], [1, 0, 1]]), np.array([[1.0], [2], [3]])
+    expected = [[2.333333], [-1.666667], [0.666667]]
+    np.testing.assert_allclose(tf.linalg.lstsq(a, b, fast=False), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("n", [15, 16, 33, 70])
+def test_decompositions_around_the_sizes_of_blocks(version_two, dtype, n):
+    x = matrices(n, n, dtype=dtype)
+    close = dict(rtol=0, atol=TYPES[dtype] * n)
+    for full, matrix in ((False, x), (True, x[:, :n - 3]), (True, x[:n - 3])):
+        s, u, v = (t.numpy() for t in tf.linalg.svd(matrix, full_matrices=full))
+        p = s.shape[0]
+        np.testing.assert_allclose((u[:, :p] * s) @ adjoint(v[:, :p]), matrix, **close)
+        np.testing.assert_allclose(adjoint(u) @ u, np.eye(u.shape[1]), **close)
+        np.testing.assert_allclose(adjoint(v) @ v, np.eye(v.shape[1]), **close)
+        np.testing.assert_allclose(s, np.linalg.svd(matrix, compute_uv=False), **close)
+    values, vectors = (t.numpy() for t in eig(x))
+    np.testing.assert_allclose(x @ vectors, vectors * values, **close)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), 1, atol=1e-5)
+    values, vectors = (t.numpy() for t in tf.linalg.eigh(x + adjoint(x)))
+    np.testing.assert_allclose((vectors * values) @ adjoint(vectors), x + adjoint(x), **close)
+    near_to_one = np.eye(n, dtype=dtype) + x / (4 * n**0.5)
+    root = tf.linalg.sqrtm(near_to_one).numpy()
+    np.testing.assert_allclose(root @ root, near_to_one, **close)
+    if np.issubdtype(dtype, np.complexfloating):
+        np.testing.assert_allclose(tf.linalg.expm(tf.linalg.logm(near_to_one)), near_to_one, **close)

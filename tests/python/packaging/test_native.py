@@ -36,7 +36,7 @@ def test_families_for_one_instruction_set_define_their_registration_only(isa):
         pytest.skip("no such families in this build")
     # What other object files could be linked with; static variables (kind u) are data, the same for all.
     code = [name for kind, name in symbols(joined, "-C") if kind in "TWV"]
-    assert code and all(re.match(rf"penstock::{isa}::Register\w+Kernels\(", name) for name in code)
+    assert code and all(re.match(rf"penstock::{isa}::(Register\w+Kernels|BlasLoops)\(", name) for name in code)
 
 
 def test_no_two_files_make_one_symbol_of_names_of_their_own():

@@ -49,12 +49,11 @@ def linked():
 
 
 def headers():
-    """Third-party header folders that the sources include: the first part of <Folder/file>, Eigen's unsupported ones
-    being Eigen's."""
+    """Third-party header folders that the sources include: the first part of <Folder/file>."""
     found = set()
     for folder in ("src", "python/bindings"):
         for path in [*(ROOT / folder).rglob("*.cc"), *(ROOT / folder).rglob("*.h")]:
-            found |= set(re.findall(r"^\s*#\s*include\s*<(?:unsupported/)?([^/>]+)/", path.read_text(), re.M))
+            found |= set(re.findall(r"^\s*#\s*include\s*<([^/>]+)/", path.read_text(), re.M))
     return found - KNOWN_HEADERS
 
 

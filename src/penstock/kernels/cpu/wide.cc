@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/linalg/lapack.h"
 #include "penstock/kernels/cpu/loops.h"
 
 namespace penstock {
@@ -32,5 +33,19 @@ PENSTOCK_WIDE(ImageCrop)
 PENSTOCK_WIDE(Linalg)
 PENSTOCK_WIDE(Resize)
 #undef PENSTOCK_WIDE
+
+namespace baseline {
+const linalg::AllBlasLoops& BlasLoops();
+}
+#if defined(__x86_64__)
+namespace avx2 {
+const linalg::AllBlasLoops& BlasLoops();
+}
+const linalg::AllBlasLoops& linalg::BlasLoopsOfMachine() {
+  return std::string_view(CpuLoops().isa) != "baseline" ? avx2::BlasLoops() : baseline::BlasLoops();
+}
+#else
+const linalg::AllBlasLoops& linalg::BlasLoopsOfMachine() { return baseline::BlasLoops(); }
+#endif
 
 }  // namespace penstock

@@ -1,4 +1,5 @@
 // Solving, inverting, determinants.
+#include "penstock/kernels/cpu/wide/linalg.h"
 #include "penstock/base/behavior.h"
 #include "penstock/kernels/cpu/wide/linalg_solve.h"
 
@@ -35,12 +36,11 @@ struct Cholesky {
     T* y = k.out<T>(0, k.shape(0)).data();
     if (in.size() == 0) return;
     ForEach(k, in.count, Cube(in.rows) / 3, [&](int64_t i) {
-      Columns<T> lower = in.At(x, i);
-      if (!CholeskyFactor(lower)) {
-        k.Require(BehavesAsVersionTwo(), "Cholesky decomposition was not successful. The input might not be valid.");
-        lower.template triangularView<Eigen::Lower>().setConstant(kNaN<T>);
-      }
-      ViewAt(y, i, in.rows, in.rows) = lower;
+      const Rows<T> lower = RowsAt(y, i, in.rows, in.rows);
+      std::copy_n(in.At(x, i).data, in.size(), lower.data);
+      if (CholeskyFactor(lower)) return;
+      k.Require(BehavesAsVersionTwo(), "Cholesky decomposition was not successful. The input might not be valid.");
+      for (int64_t r = 0; r < in.rows; ++r) std::fill_n(lower.row(r), r + 1, kNaN<T>);
     });
   }
 };
@@ -56,23 +56,31 @@ struct CholeskyGrad {
     T* dx = k.out<T>(0, k.shape(0)).data();
     if (in.size() == 0) return;
     ForEach(k, in.count, Cube(in.rows) * 2, [&](int64_t i) {
-      const Columns<T> lower = in.At(l, i).template triangularView<Eigen::Lower>();
-      const Columns<T> grad = in.At(dy, i).template triangularView<Eigen::Lower>();
-      const Columns<T> upper = lower.transpose();
-      Columns<T> middle = Product(upper, grad).template triangularView<Eigen::Lower>();
-      middle.diagonal() *= T(0.5);
-      SolveTriangle(upper, false, middle);  // L^-T middle
-      Columns<T> result = middle.transpose();
-      SolveTriangle(upper, false, result);  // L^-T (...)^T
-      ViewAt(dx, i, in.rows, in.rows) = (result + result.transpose()) * T(0.5);
+      const int64_t n = in.rows;
+      std::vector<T> lower(in.size()), grad(in.size()), middle(in.size());
+      for (int64_t r = 0; r < n; ++r) {
+        std::copy_n(in.At(l, i).row(r), r + 1, &lower[r * n]);
+        std::copy_n(in.At(dy, i).row(r), r + 1, &grad[r * n]);
+      }
+      const Rows<T> factor = RowsAt(lower.data(), 0, n, n), product = RowsAt(middle.data(), 0, n, n);
+      Multiply(product, Into::kSet, factor, true, RowsAt(grad.data(), 0, n, n), false);
+      for (int64_t r = 0; r < n; ++r) {
+        std::fill(product.row(r) + r + 1, product.row(r) + n, T(0));
+        product(r, r) *= T(0.5);
+      }
+      SolveTriangle(factor, true, true, Diagonal::kStored, product);  // L^-T middle
+      const Rows<T> result = RowsAt(grad.data(), 0, n, n);
+      for (int64_t r = 0; r < n; ++r) {
+        for (int64_t c = 0; c < n; ++c) result(r, c) = product(c, r);
+      }
+      SolveTriangle(factor, true, true, Diagonal::kStored, result);  // L^-T (...)^T
+      const Rows<T> to = RowsAt(dx, i, n, n);
+      for (int64_t r = 0; r < n; ++r) {
+        for (int64_t c = 0; c < n; ++c) to(r, c) = (result(r, c) + result(c, r)) * T(0.5);
+      }
     });
   }
 };
-
-template <class T>
-Columns<T> Adjoint(bool adjoint, const ConstView<T>& x) {
-  return adjoint ? Columns<T>(x.adjoint()) : Columns<T>(x);
-}
 
 template <class T>
 struct MatrixInverse {
@@ -84,25 +92,25 @@ struct MatrixInverse {
     T* y = k.out<T>(0, k.shape(0)).data();
     if (in.size() == 0) return;
     ForEach(k, in.count, Cube(in.rows) * 2, [&](int64_t i) {
-      const LuFactors<T> lu(Adjoint(adjoint, in.At(x, i)));
+      LuFactors<T> lu(in.At(x, i), adjoint);
       k.Require(lu.invertible(), "Input is not invertible.");
-      ViewAt(y, i, in.rows, in.rows) = lu.Solve(Columns<T>::Identity(in.rows, in.rows));
+      lu.Invert(RowsAt(y, i, in.rows, in.rows));
     });
   }
 };
 
 // Sign (of modulus 1) and logarithm of the modulus of the determinant.
 template <class T>
-std::pair<T, Real<T>> SignAndLog(const ConstView<T>& x) {
-  if (x.rows() == 0) return {T(1), Real<T>(0)};
+std::pair<T, Real<T>> SignAndLog(Rows<const T> x) {
+  if (x.rows == 0) return {T(1), Real<T>(0)};
   const LuFactors<T> factors(x);
   T sign(static_cast<Real<T>>(factors.sign));
   Real<T> log = 0;
-  for (int64_t i = 0; i < x.rows(); ++i) {
-    const T pivot = factors.lu(i, i);
+  for (int64_t i = 0; i < x.rows; ++i) {
+    const T pivot = factors.pivot(i);
     const Real<T> size = std::abs(pivot);
     log += std::log(size);
-    if constexpr (Eigen::NumTraits<T>::IsComplex) {
+    if constexpr (kIsComplex<T>) {
       sign *= pivot / size;
     } else {
       sign *= std::isnan(pivot) ? pivot : std::copysign(T(1), pivot);  // infinity / infinity is no sign
@@ -164,9 +172,9 @@ struct MatrixSolve {
     const double flops =
         Cube(sides.a.rows) + static_cast<double>(sides.a.size()) * static_cast<double>(sides.b.columns);
     ForEach(k, sides.a.count, flops, [&](int64_t i) {
-      const LuFactors<T> lu(Adjoint(adjoint, sides.a.At(a, i)));
+      LuFactors<T> lu(sides.a.At(a, i), adjoint);
       k.Require(lu.invertible(), "Input matrix is not invertible.");
-      ViewAt(y, i, sides.b.rows, sides.b.columns) = lu.Solve(sides.b.At(b, i));
+      lu.Solve(sides.b.At(b, i), RowsAt(y, i, sides.b.rows, sides.b.columns));
     });
   }
 };
@@ -189,14 +197,16 @@ struct MatrixTriangularSolve {
     // Columns are solved on their own: a batch of few matrices is cut further.
     const int64_t width = pairs.count >= 8 ? m : std::max<int64_t>(32, (m + 7) / 8), pieces = (m + width - 1) / width;
     for (int64_t i = 0; i < sides.a.count && !BehavesAsVersionTwo(); ++i) {
-      k.Require(sides.a.At(a, i).diagonal().cwiseAbs().minCoeff() > Real<T>(0), "Input matrix is not invertible.");
+      const Rows<const T> matrix = sides.a.At(a, i);
+      for (int64_t r = 0; r < n; ++r) k.Require(std::abs(matrix(r, r)) > Real<T>(0), "Input matrix is not invertible.");
     }
     const auto flops = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(std::min(m, width));
     ForEach(k, pairs.count * pieces, flops / 8, [&](int64_t at) {
       const int64_t i = at / pieces, first = at % pieces * width, count = std::min(width, m - first);
-      auto x = ViewAt(y, i, n, m);
-      x.middleCols(first, count) = sides.b.At(b, pairs.b(i)).middleCols(first, count);
-      SolveTriangle(sides.a.At(a, pairs.a(i)), lower, adjoint, x, first, count);
+      const Rows<T> x = RowsAt(y, i, n, m).Part(0, first, n, count);
+      const Rows<const T> rhs = sides.b.At(b, pairs.b(i));
+      for (int64_t r = 0; r < n; ++r) std::copy_n(rhs.row(r) + first, count, x.row(r));
+      SolveTriangle(ReadOnly(sides.a.At(a, pairs.a(i))), lower, adjoint, Diagonal::kStored, x);
     });
   }
 };
@@ -221,26 +231,28 @@ struct MatrixSolveLs {
     const double flops = static_cast<double>(std::max(m, n)) * static_cast<double>(std::min(m, n)) *
                          static_cast<double>(std::min(m, n) + columns);
     ForEach(k, sides.a.count, flops, [&](int64_t i) {
-      auto y = ViewAt(out.data(), i, n, columns);
+      const Rows<T> y = RowsAt(out.data(), i, n, columns);
       if (!fast) {
-        using W = Wide<T>;
-        y = LeastSquares<W>(sides.a.At(a, i).template cast<W>(), sides.b.At(b, i).template cast<W>())
-                .template cast<T>();
+        using W = DoublePrecision<T>;
+        CopyTo(y, LeastSquares(ToColumns<W>(sides.a.At(a, i)), ToColumns<W>(sides.b.At(b, i))));
         return;
       }
       // The smaller of A^H A and A A^H.
       const bool tall = m >= n;
-      const Columns<T> matrix = sides.a.At(a, i), adjoint = matrix.adjoint();
-      Columns<T> gramian = tall ? Product(adjoint, matrix) : Product(matrix, adjoint);
-      gramian.diagonal().array() += T(added);
+      const int64_t size = std::min(m, n);
+      const Rows<T> matrix = ReadOnly(sides.a.At(a, i)), rhs = ReadOnly(sides.b.At(b, i));
+      std::vector<T> memory(size * size), other(tall ? 0 : m * columns);
+      const Rows<T> gramian = RowsAt(memory.data(), 0, size, size);
+      Multiply(gramian, Into::kSet, matrix, tall, matrix, !tall);
+      for (int64_t r = 0; r < size; ++r) gramian(r, r) += T(added);
       k.Require(CholeskyFactor(gramian),
                 "Input matrix was rank deficient or ill-conditioned. Try setting fast=False or provide a larger "
                 "l2_regularizer > 0.");
-      Columns<T> x = sides.b.At(b, i);
-      if (tall) x = Product(adjoint, x);
-      SolveTriangle(gramian, true, x);
-      SolveTriangle<T>(gramian.adjoint(), false, x);
-      y = tall ? x : Product(adjoint, x);
+      const Rows<T> x = tall ? y : RowsAt(other.data(), 0, m, columns);
+      tall ? Multiply(x, Into::kSet, matrix, true, rhs, false) : void(std::copy_n(rhs.data, m * columns, x.data));
+      SolveTriangle(gramian, true, false, Diagonal::kStored, x);
+      SolveTriangle(gramian, true, true, Diagonal::kStored, x);
+      if (!tall) Multiply(y, Into::kSet, matrix, true, x, false);
     });
   }
 };
@@ -256,7 +268,7 @@ struct Lu {
     ForEach(k, in.count, Cube(in.rows), [&](int64_t i) {
       const LuFactors<T> factors(in.At(x, i));
       k.Require(factors.invertible(), "Input is not invertible.");
-      ViewAt(y, i, in.rows, in.rows) = factors.lu;
+      std::copy(factors.lu.begin(), factors.lu.end(), RowsAt(y, i, in.rows, in.rows).data);
       for (int64_t r = 0; r < in.rows; ++r) {
         const int64_t row = factors.order[r];
         if (order.dtype() == DT_INT32) {

@@ -1,33 +1,23 @@
-// Batches of matrices: the last two dimensions of tensors, and Eigen's view of them.
+// Batches of matrices: the last two dimensions of tensors.
 #pragma once
 
-#include <Eigen/Core>
-
+#include <algorithm>
 #include <complex>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "penstock/kernel/kernel_registry.h"
+#include "penstock/kernels/cpu/wide/vector_ops.h"
 
 namespace penstock::linalg {
 
+// The type in which what is sensitive to rounding is computed: functions of matrices, least squares.
 template <class T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;  // as tensors lie in memory
+using DoublePrecision = std::conditional_t<kIsComplex<T>, Complex128, double>;
+// Decompositions leave float as it is, as TensorFlow does.
 template <class T>
-using Columns = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;  // what decompositions want
-template <class T>
-using View = Eigen::Map<Matrix<T>>;
-template <class T>
-using ConstView = Eigen::Map<const Matrix<T>>;
-template <class T>
-using Real = typename Eigen::NumTraits<T>::Real;
-// Decompositions are slow to compile: most exist for these two types only, and the others are converted.
-template <class T>
-using Wide = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Complex128, double>;
-// Those that take longest to run leave float as it is, as TensorFlow does.
-template <class T>
-using Worked = std::conditional_t<std::is_same_v<T, float>, float, Wide<T>>;
+using ComputeType = std::conditional_t<std::is_same_v<T, float>, float, DoublePrecision<T>>;
 
 // What a matrix without result has for one, of complex numbers as well.
 template <class T>
@@ -59,13 +49,52 @@ struct Batch {
     return shape;
   }
   template <class T>
-  ConstView<T> At(const T* data, int64_t i) const {
-    return ConstView<T>(data + i * size(), rows, columns);
+  Rows<const T> At(const T* data, int64_t i) const {
+    return {data + i * size(), rows, columns, columns};
   }
 };
 template <class T>
-View<T> ViewAt(T* data, int64_t i, int64_t rows, int64_t columns) {
-  return View<T>(data + i * rows * columns, rows, columns);
+Rows<T> RowsAt(T* data, int64_t i, int64_t rows, int64_t columns) {
+  return {data + i * rows * columns, rows, columns, columns};
+}
+
+template <class T>
+bool AllFinite(Rows<const T> x) {
+  for (int64_t i = 0; i < x.rows * x.columns; ++i) {
+    if (!std::isfinite(std::real(x.data[i])) || !std::isfinite(std::imag(x.data[i]))) return false;
+  }
+  return true;
+}
+template <class T>
+void Fill(Rows<T> x, T value) {
+  for (int64_t i = 0; i < x.rows; ++i) std::fill_n(x.row(i), x.columns, value);
+}
+template <class T>
+void FillIdentity(Rows<T> x) {
+  Fill(x, T(0));
+  for (int64_t i = 0; i < x.rows && i < x.columns; ++i) x(i, i) = T(1);
+}
+
+// A tensor's matrix by columns, in another type, and back.
+template <class W, class T>
+Columns<W> ToColumns(Rows<const T> x) {
+  Columns<W> made(x.rows, x.columns);
+  constexpr int64_t kTile = 16;
+  for (int64_t i = 0; i < x.rows; i += kTile) {
+    for (int64_t j = 0; j < x.columns; ++j) {
+      for (int64_t r = i; r < std::min(x.rows, i + kTile); ++r) made(r, j) = W(x(r, j));
+    }
+  }
+  return made;
+}
+template <class W, class T>
+void CopyTo(Rows<T> to, const Columns<W>& x) {
+  constexpr int64_t kTile = 16;
+  for (int64_t j = 0; j < to.columns; j += kTile) {
+    for (int64_t i = 0; i < to.rows; ++i) {
+      for (int64_t c = j; c < std::min(to.columns, j + kTile); ++c) to(i, c) = T(x(i, c));
+    }
+  }
 }
 
 // fn(i) for each matrix of a batch, in parallel where it pays; `flops` of one.
@@ -96,7 +125,7 @@ class Pairs {
   std::vector<int64_t> a_steps_, b_steps_;
 };
 
-// The families' parts, each a file of its own since Eigen is slow to compile.
+// The families' parts, each a file.
 void RegisterQrKernels(KernelRegistry& kernels);
 void RegisterEigenvalueKernels(KernelRegistry& kernels);
 void RegisterSvdKernels(KernelRegistry& kernels);

@@ -5,29 +5,36 @@
 namespace penstock::linalg {
 namespace {
 
+template <class T>
+void Divide(int64_t n, T* x, T by) {
+  for (int64_t j = 0; j < n; ++j) x[j] /= by;
+}
+
 // One tridiagonal system. `diagonals` has the one above, the main and the one below as rows; row i of the matrix holds
 // their elements i.
 template <class T>
 class Tridiagonal {
  public:
-  Tridiagonal(const ConstView<T>& diagonals, const ConstView<T>& rhs, View<T> x)
-      : d_(diagonals), rhs_(rhs), x_(x), n_(diagonals.cols()) {}
+  Tridiagonal(const Rows<const T>& diagonals, const Rows<const T>& rhs, Rows<T> x)
+      : d_(diagonals), rhs_(rhs), x_(x), n_(diagonals.columns), width_(x.columns) {}
 
   // The reason why there is no solution, if there is none.
   const char* Solve(bool pivoting) {
     if (n_ > 1) return pivoting ? SolveWithPivoting() : SolveWithout();
     if (d_(1, 0) == T(0)) return "The matrix is not invertible: it is a scalar with value zero.";
-    x_.row(0) = rhs_.row(0) / d_(1, 0);
+    Copy(0);
+    Divide(width_, x_.row(0), d_(1, 0));
     return nullptr;
   }
 
  private:
+  void Copy(int64_t i) { std::copy_n(rhs_.row(i), width_, x_.row(i)); }
   // Elimination with exchange of neighbouring rows, which adds a second diagonal above the main one.
   const char* SolveWithPivoting() {
     static constexpr char kMessage[] = "The matrix is not invertible.";
     std::vector<T> main(n_), first(n_, T(0)), second(n_, T(0));
     main[0] = d_(1, 0), first[0] = d_(0, 0);
-    x_.row(0) = rhs_.row(0);
+    Copy(0);
     for (int64_t i = 0; i + 1 < n_; ++i) {
       const T below = d_(2, i + 1), above = i + 2 < n_ ? d_(0, i + 1) : T(0);
       if (std::abs(main[i]) >= std::abs(below)) {
@@ -35,23 +42,25 @@ class Tridiagonal {
         const T factor = below / main[i];
         main[i + 1] = d_(1, i + 1) - factor * first[i];
         first[i + 1] = above;
-        x_.row(i + 1) = rhs_.row(i + 1) - factor * x_.row(i);
+        Copy(i + 1);
+        AddScaled(width_, -factor, x_.row(i), x_.row(i + 1));
       } else {
         const T factor = main[i] / below;
         main[i] = below;
         main[i + 1] = first[i] - factor * d_(1, i + 1);
         first[i] = d_(1, i + 1), second[i] = above;
         first[i + 1] = -factor * above;
-        x_.row(i + 1) = x_.row(i) - factor * rhs_.row(i + 1);
-        x_.row(i) = rhs_.row(i + 1);
+        std::copy_n(x_.row(i), width_, x_.row(i + 1));
+        AddScaled(width_, -factor, rhs_.row(i + 1), x_.row(i + 1));
+        std::copy_n(rhs_.row(i + 1), width_, x_.row(i));
       }
     }
     if (main[n_ - 1] == T(0)) return kMessage;
-    x_.row(n_ - 1) /= main[n_ - 1];
+    Divide(width_, x_.row(n_ - 1), main[n_ - 1]);
     for (int64_t i = n_ - 2; i >= 0; --i) {
-      x_.row(i) -= first[i] * x_.row(i + 1);
-      if (i + 2 < n_) x_.row(i) -= second[i] * x_.row(i + 2);
-      x_.row(i) /= main[i];
+      AddScaled(width_, -first[i], x_.row(i + 1), x_.row(i));
+      if (i + 2 < n_) AddScaled(width_, -second[i], x_.row(i + 2), x_.row(i));
+      Divide(width_, x_.row(i), main[i]);
     }
     return nullptr;
   }
@@ -62,20 +71,23 @@ class Tridiagonal {
     std::vector<T> above(n_);
     if (d_(1, 0) == T(0)) return kMessage;
     above[0] = d_(0, 0) / d_(1, 0);
-    x_.row(0) = rhs_.row(0) / d_(1, 0);
+    Copy(0);
+    Divide(width_, x_.row(0), d_(1, 0));
     for (int64_t i = 1; i < n_; ++i) {
       const T pivot = d_(1, i) - d_(2, i) * above[i - 1];
       if (pivot == T(0)) return kMessage;
       above[i] = d_(0, i) / pivot;
-      x_.row(i) = (rhs_.row(i) - d_(2, i) * x_.row(i - 1)) / pivot;
+      Copy(i);
+      AddScaled(width_, -d_(2, i), x_.row(i - 1), x_.row(i));
+      Divide(width_, x_.row(i), pivot);
     }
-    for (int64_t i = n_ - 2; i >= 0; --i) x_.row(i) -= above[i] * x_.row(i + 1);
+    for (int64_t i = n_ - 2; i >= 0; --i) AddScaled(width_, -above[i], x_.row(i + 1), x_.row(i));
     return nullptr;
   }
 
-  ConstView<T> d_, rhs_;
-  View<T> x_;
-  int64_t n_;
+  Rows<const T> d_, rhs_;
+  Rows<T> x_;
+  int64_t n_, width_;
 };
 
 template <class T>
@@ -95,10 +107,10 @@ struct TridiagonalSolve {
     T* y = k.out<T>(0, k.shape(1)).data();
     if (rhs.size() == 0) return;
     ForEach(k, d.count, static_cast<double>(rhs.size()) * 8, [&](int64_t i) {
-      auto x = ViewAt(y, i, rhs.rows, rhs.columns);
+      const Rows<T> x = RowsAt(y, i, rhs.rows, rhs.columns);
       if (const char* reason = Tridiagonal<T>(d.At(diagonals, i), rhs.At(b, i), x).Solve(pivoting)) {
         k.Require(BehavesAsVersionTwo(), reason);
-        x.setConstant(kNaN<T>);
+        Fill(x, kNaN<T>);
       }
     });
   }
@@ -121,12 +133,12 @@ struct TridiagonalMatMul {
     if (rhs.size() == 0) return;
     const int64_t n = rhs.rows;
     ForEach(k, rhs.count, static_cast<double>(rhs.size()) * 3, [&](int64_t i) {
-      const auto x = rhs.At(b, i);
-      auto out = ViewAt(y, i, n, rhs.columns);
+      const Rows<const T> x = rhs.At(b, i);
+      const Rows<T> out = RowsAt(y, i, n, rhs.columns);
       for (int64_t r = 0; r < n; ++r) {
-        out.row(r) = main[i * n + r] * x.row(r);
-        if (r > 0) out.row(r) += below[i * n + r] * x.row(r - 1);
-        if (r + 1 < n) out.row(r) += above[i * n + r] * x.row(r + 1);
+        for (int64_t j = 0; j < rhs.columns; ++j) out(r, j) = main[i * n + r] * x(r, j);
+        if (r > 0) AddScaled(rhs.columns, below[i * n + r], x.row(r - 1), out.row(r));
+        if (r + 1 < n) AddScaled(rhs.columns, above[i * n + r], x.row(r + 1), out.row(r));
       }
     });
   }
@@ -152,22 +164,22 @@ struct BandedTriangularSolve {
     T* y = k.out<T>(0, shape).data();
     if (shape.num_elements() == 0) return;
     ForEach(k, pairs.count, static_cast<double>(n * width) * static_cast<double>(columns), [&](int64_t i) {
-      const auto band = bands.At(a, pairs.a(i));
-      const int64_t main = lower ? 0 : width - 1;
-      k.Require(band.row(main).cwiseAbs().minCoeff() > Real<T>(0), "Input matrix is not invertible.");
+      const Rows<const T> band = bands.At(a, pairs.a(i));
+      const T* const main = band.row(lower ? 0 : width - 1);
+      k.Require(std::none_of(main, main + n, [](T x) { return x == T(0); }), "Input matrix is not invertible.");
       // Element (r, c) of the matrix; |r - c| < width on its side of the diagonal.
       const auto element = [&](int64_t r, int64_t c) { return band(lower ? r - c : width - 1 - (c - r), r); };
-      auto x = ViewAt(y, i, n, columns);
-      x = rhs.At(b, pairs.b(i));
+      const Rows<T> x = RowsAt(y, i, n, columns);
+      std::copy_n(rhs.At(b, pairs.b(i)).data, rhs.size(), x.data);
       const bool forward = lower != adjoint;
       for (int64_t step = 0; step < n; ++step) {
         const int64_t r = forward ? step : n - 1 - step;
         for (int64_t j = 1; j < width; ++j) {
           const int64_t c = forward ? r - j : r + j;
           if (c < 0 || c >= n) break;
-          x.row(r) -= (adjoint ? Eigen::numext::conj(element(c, r)) : element(r, c)) * x.row(c);
+          AddScaled(columns, -(adjoint ? Conj(element(c, r)) : element(r, c)), x.row(c), x.row(r));
         }
-        x.row(r) /= adjoint ? Eigen::numext::conj(element(r, r)) : element(r, r);
+        Divide(columns, x.row(r), adjoint ? Conj(element(r, r)) : element(r, r));
       }
     });
   }

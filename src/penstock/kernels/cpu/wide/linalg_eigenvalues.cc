@@ -1,26 +1,23 @@
 // Eigenvalues.
-#include <Eigen/Eigenvalues>
+#include <numeric>
 
 #include "penstock/base/denormals.h"
+#include "penstock/kernels/cpu/wide/eigen.h"
 #include "penstock/kernels/cpu/wide/linalg.h"
 
 namespace penstock::linalg {
 namespace {
 
 template <class T>
-struct SelfAdjoint {
-  Columns<T> values, vectors;  // [n, 1] and, where wanted, [n, n]
-};
-template <class T>
-SelfAdjoint<T> DecomposeSelfAdjoint(const ConstView<T>& x, bool vectors) {
+void DecomposeSelfAdjoint(Rows<const T> x, Rows<T> values, bool want_vectors, Rows<T> vectors) {
+  using W = ComputeType<T>;
   const ScopedDenormals denormals(ScopedDenormals::kKeep);  // the rotations' small parts count
-  const Eigen::SelfAdjointEigenSolver<Columns<Worked<T>>> eig(
-      x.template cast<Worked<T>>(), vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
-  KernelContext::Require(eig.info() == Eigen::Success,
+  Columns<W> matrix = ToColumns<W>(x);
+  std::vector<Real<W>> e;
+  KernelContext::Require(AllFinite(x) && SelfAdjointEigen(matrix, want_vectors, e),
                          "Self-adjoint eigen decomposition was not successful. The input might not be valid.");
-  SelfAdjoint<T> result{eig.eigenvalues().template cast<Worked<T>>().template cast<T>(), {}};
-  if (vectors) result.vectors = eig.eigenvectors().template cast<T>();
-  return result;
+  for (int64_t i = 0; i < x.rows; ++i) values.data[i] = T(e[i]);
+  if (want_vectors) CopyTo(vectors, matrix);
 }
 
 template <class T>
@@ -34,9 +31,7 @@ struct SelfAdjointEigV2 {
     T *e = k.out<T>(0, in.Of({n})).data(), *v = k.out<T>(1, vectors ? k.shape(0) : Shape({0})).data();
     if (in.size() == 0) return;
     ForEach(k, in.count, Cube(n) * 10, [&](int64_t i) {
-      const SelfAdjoint<T> eig = DecomposeSelfAdjoint<T>(in.At(x, i), vectors);
-      ViewAt(e, i, n, 1) = eig.values;
-      if (vectors) ViewAt(v, i, n, n) = eig.vectors;
+      DecomposeSelfAdjoint(in.At(x, i), RowsAt(e, i, 1, n), vectors, RowsAt(v, vectors ? i : 0, n, n));
     });
   }
 };
@@ -51,10 +46,8 @@ struct SelfAdjointEig {
     T* y = k.out<T>(0, in.Of({n + 1, n})).data();
     if (in.size() == 0) return;
     ForEach(k, in.count, Cube(n) * 10, [&](int64_t i) {
-      const SelfAdjoint<T> eig = DecomposeSelfAdjoint<T>(in.At(x, i), true);
-      auto out = ViewAt(y, i, n + 1, n);
-      out.row(0) = eig.values.transpose();
-      out.bottomRows(n) = eig.vectors;
+      const Rows<T> out = RowsAt(y, i, n + 1, n);
+      DecomposeSelfAdjoint(in.At(x, i), out.Part(0, 0, 1, n), true, out.Part(1, 0, n, n));
     });
   }
 };
@@ -72,20 +65,25 @@ struct Eig {
     if (in.size() == 0) return;
     ForEach(k, in.count, Cube(n) * 25, [&](int64_t i) {
       constexpr char kMessage[] = "Eigen decomposition was not successful. The input might not be valid.";
-      k.Require(in.At(x, i).allFinite(), kMessage);
-      using W = Worked<T>;
-      if (in.At(x, i).isZero(0)) {  // Eigen's complex solver divides by the norm
-        ViewAt(e, i, n, 1).setZero();
-        if (vectors) ViewAt(v, i, n, n).setIdentity();
-        return;
-      }
       const ScopedDenormals denormals(ScopedDenormals::kKeep);
-      using Solver = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Eigen::ComplexEigenSolver<Columns<W>>,
-                                        Eigen::EigenSolver<Columns<W>>>;
-      const Solver eig(in.At(x, i).template cast<W>(), vectors);
-      k.Require(eig.info() == Eigen::Success, kMessage);
-      ViewAt(e, i, n, 1) = eig.eigenvalues().template cast<C>();
-      if (vectors) ViewAt(v, i, n, n) = eig.eigenvectors().template cast<C>();
+      using W = ComputeType<T>;
+      std::vector<std::complex<Real<W>>> values;
+      Columns<std::complex<Real<W>>> found;
+      k.Require(AllFinite(in.At(x, i)) && Eigen(ToColumns<W>(in.At(x, i)), vectors, values, found), kMessage);
+      // Those of complex matrices by modulus, of real ones in the order in which they are found, as in TensorFlow.
+      std::vector<int64_t> order(n);
+      std::iota(order.begin(), order.end(), 0);
+      if constexpr (kIsComplex<T>) {
+        std::vector<Real<W>> size(n);
+        for (int64_t j = 0; j < n; ++j) size[j] = std::abs(values[j]);
+        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return size[a] < size[b]; });
+      }
+      for (int64_t j = 0; j < n; ++j) {
+        e[i * n + j] = C(values[order[j]]);
+        if (!vectors) continue;
+        const Rows<C> to = RowsAt(v, i, n, n);
+        for (int64_t r = 0; r < n; ++r) to(r, j) = C(found(r, order[j]));
+      }
     });
   }
 };

@@ -1,41 +1,47 @@
-// What solving needs of Eigen, compiled once for each type (linalg_solve.cc): its templates are slow to compile.
+// Triangular systems and the factors of square matrices, in place and by rows.
 #pragma once
 
-#include "penstock/kernels/cpu/wide/linalg.h"
+#include <vector>
+
+#include "penstock/kernels/cpu/wide/vector_ops.h"
 
 namespace penstock::linalg {
 
-// a b.
-template <class T>
-Columns<T> Product(const Columns<T>& a, const Columns<T>& b);
+enum class Diagonal { kStored, kOnes };
 
-// rhs := A^-1 rhs, where A is the lower or upper triangle of `matrix`.
+// x := op(A)^-1 x, where A is the lower or upper triangle of `a` and op the adjoint where wanted.
 template <class T>
-void SolveTriangle(const Columns<T>& matrix, bool lower, Columns<T>& rhs);
+void SolveTriangle(Rows<T> a, bool lower, bool adjoint, Diagonal diagonal, Rows<T> x);
 
-// The same with the adjoint of A where wanted, on matrices as tensors have them; columns [first, first + count) of rhs.
+// The Cholesky factor of `a`, of which the lower triangle is read, with zeros above it; false where the matrix is not
+// positive definite.
 template <class T>
-void SolveTriangle(const ConstView<T>& matrix, bool lower, bool adjoint, View<T> rhs, int64_t first, int64_t count);
+bool CholeskyFactor(Rows<T> a);
 
-// The Cholesky factor of `matrix`, of which the lower triangle is read, in place and with zeros above it; false where
-// the matrix is not positive definite.
+// P A = L U with exchange of rows: `a` becomes L (with ones on its diagonal) below U; row i of P A is row order[i] of
+// A. Gives the determinant of P.
 template <class T>
-bool CholeskyFactor(Columns<T>& matrix);
+int LuFactor(Rows<T> a, std::vector<int64_t>& order);
 
-// P A = L U with exchange of rows.
+// The same with A kept, for solving.
 template <class T>
 struct LuFactors {
-  Columns<T> lu;               // L (with ones on its diagonal) below U
-  std::vector<int64_t> order;  // row i of P A is row order[i] of A
-  int sign = 1;                // the determinant of P
+  int64_t n;
+  std::vector<T> lu;
+  std::vector<int64_t> order;
+  int sign;
 
-  explicit LuFactors(const Columns<T>& matrix);
-  bool invertible() const { return lu.diagonal().cwiseAbs().minCoeff() > Real<T>(0); }
-  Columns<T> Solve(const Columns<T>& rhs) const;
+  explicit LuFactors(Rows<const T> a, bool adjoint = false);
+  Rows<T> rows() { return {lu.data(), n, n, n}; }
+  T pivot(int64_t i) const { return lu[i * n + i]; }
+  bool invertible() const;
+  // x := A^-1 rhs.
+  void Solve(Rows<const T> rhs, Rows<T> x);
+  void Invert(Rows<T> inverse);
 };
 
 // The x of least length among those that minimise |a x - b| (linalg_qr.cc).
 template <class W>
-Columns<W> LeastSquares(const Columns<W>& a, const Columns<W>& b);  // W: double, Complex128
+Columns<W> LeastSquares(Columns<W> a, Columns<W> b);  // W: double, Complex128
 
 }  // namespace penstock::linalg

@@ -1,22 +1,9 @@
 // Singular values.
-#include <Eigen/SVD>
-
 #include "penstock/kernels/cpu/wide/linalg.h"
+#include "penstock/kernels/cpu/wide/svd.h"
 
 namespace penstock::linalg {
 namespace {
-
-template <class W>
-struct Decomposed {
-  Eigen::Matrix<Real<W>, Eigen::Dynamic, 1> s;
-  Columns<W> u, v;
-};
-template <class W>
-Decomposed<W> Decompose(const Columns<W>& x, unsigned options) {
-  const Eigen::BDCSVD<Columns<W>> svd(x, options);
-  if (options == 0) return {svd.singularValues(), {}, {}};
-  return {svd.singularValues(), svd.matrixU(), svd.matrixV()};
-}
 
 template <class T>
 struct Svd {
@@ -31,34 +18,33 @@ struct Svd {
     const auto u = k.out<T>(1, vectors ? in.Of({m, left}) : Shape({0}));
     const auto v = k.out<T>(2, vectors ? in.Of({n, right}) : Shape({0}));
     if (in.size() == 0) {  // of nothing: U and V are parts of identities
-      std::fill(u.begin(), u.end(), T(0));
-      std::fill(v.begin(), v.end(), T(0));
       for (int64_t i = 0; i < in.count && vectors; ++i) {
-        ViewAt(u.data(), i, m, left).setIdentity();
-        ViewAt(v.data(), i, n, right).setIdentity();
+        FillIdentity(RowsAt(u.data(), i, m, left));
+        FillIdentity(RowsAt(v.data(), i, n, right));
       }
       return;
     }
-    const unsigned options = !vectors ? 0
-                             : full   ? Eigen::ComputeFullU | Eigen::ComputeFullV
-                                      : Eigen::ComputeThinU | Eigen::ComputeThinV;
+    const SingularVectors wanted = !vectors ? SingularVectors::kNone
+                                   : full   ? SingularVectors::kFull
+                                            : SingularVectors::kThin;
     const double flops = 12.0 * static_cast<double>(std::max(m, n)) * static_cast<double>(p) * static_cast<double>(p);
     ForEach(k, in.count, flops, [&](int64_t i) {
-      auto values = ViewAt(s.data(), i, p, 1);
-      if (!in.At(x, i).allFinite()) {  // the decomposition might not end
+      T* const values = s.data() + i * p;
+      if (!AllFinite(in.At(x, i))) {  // the decomposition might not end
         const T nan(std::numeric_limits<Real<T>>::quiet_NaN());
-        values.setConstant(nan);
+        std::fill_n(values, p, nan);
         if (vectors) {
-          ViewAt(u.data(), i, m, left).setConstant(nan);
-          ViewAt(v.data(), i, n, right).setConstant(nan);
+          Fill(RowsAt(u.data(), i, m, left), nan);
+          Fill(RowsAt(v.data(), i, n, right), nan);
         }
         return;
       }
-      const Decomposed<Worked<T>> svd = Decompose<Worked<T>>(in.At(x, i).template cast<Worked<T>>(), options);
-      values = svd.s.template cast<Real<T>>().template cast<T>();
+      using W = ComputeType<T>;
+      const Singular<W> svd = SingularValues(ToColumns<W>(in.At(x, i)), wanted);
+      for (int64_t j = 0; j < p; ++j) values[j] = T(svd.values[j]);
       if (vectors) {
-        ViewAt(u.data(), i, m, left) = svd.u.template cast<T>();
-        ViewAt(v.data(), i, n, right) = svd.v.template cast<T>();
+        CopyTo(RowsAt(u.data(), i, m, left), svd.u);
+        CopyTo(RowsAt(v.data(), i, n, right), svd.v);
       }
     });
   }

@@ -11,7 +11,7 @@ function(penstock_folder folder)
   set(target penstock_${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/penstock/${folder}/*.cc)
   # These are compiled in ways of their own, see kernels_cpu.cmake.
-  list(FILTER sources EXCLUDE REGEX "/kernels/cpu/(loops|onednn|wide)/")
+  list(FILTER sources EXCLUDE REGEX "/kernels/cpu/(loops|onednn|multiversion)/")
 
   add_library(${target} STATIC ${sources})
   if(arg_PRECOMPILE OR folder STREQUAL base)

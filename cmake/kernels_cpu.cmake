@@ -67,29 +67,29 @@ if(loops)
   endforeach()
 endif()
 
-# wide/: families of kernels of which each file is compiled whole, for the baseline and for AVX2; wide.cc takes one. The
-# objects of one instruction set are joined, and what they define is made local but for the functions that register
-# them (namespace penstock::PENSTOCK_ISA): no inline function or template, of ours or of the standard library,
-# is shared with code for another machine.
-set(wide_isas ${isas})
-list(REMOVE_ITEM wide_isas avx512)
-file(GLOB wide CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/wide/*.cc)
+# multiversion/: families of kernels of which each file is compiled whole, for the baseline and for AVX2;
+# multiversion.cc takes one. The objects of one instruction set are joined, and what they define is made local but for
+# what is in namespace penstock::PENSTOCK_ISA, the functions that register them: no inline function or template, of ours
+# or of the standard library, is shared with code for another machine.
+set(multiversion_isas ${isas})
+list(REMOVE_ITEM multiversion_isas avx512)
+file(GLOB multiversion CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/multiversion/*.cc)
 # Linear algebra's sums may join a multiplication and an addition into one rounding.
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/wide/vector_ops.cc PROPERTIES
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/penstock/kernels/cpu/multiversion/vector_ops.cc PROPERTIES
                             COMPILE_OPTIONS -ffp-contract=fast)
-if(wide)
-  foreach(isa ${wide_isas})
-    add_library(penstock_wide_${isa} OBJECT ${wide})
-    target_include_directories(penstock_wide_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/src)
-    target_compile_definitions(penstock_wide_${isa} PRIVATE PENSTOCK_ISA=${isa})
+if(multiversion)
+  foreach(isa ${multiversion_isas})
+    add_library(penstock_multiversion_${isa} OBJECT ${multiversion})
+    target_include_directories(penstock_multiversion_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_compile_definitions(penstock_multiversion_${isa} PRIVATE PENSTOCK_ISA=${isa})
     # Products of complex numbers need no look at infinite parts; quotients still do not overflow.
-    target_compile_options(penstock_wide_${isa} PRIVATE ${kernel_flags} -fno-trapping-math -fcx-fortran-rules
+    target_compile_options(penstock_multiversion_${isa} PRIVATE ${kernel_flags} -fno-trapping-math -fcx-fortran-rules
                            ${isa_flags_${isa}})
-    target_precompile_headers(penstock_wide_${isa} PRIVATE ${PENSTOCK_PRECOMPILED}
+    target_precompile_headers(penstock_multiversion_${isa} PRIVATE ${PENSTOCK_PRECOMPILED}
                               ${CMAKE_SOURCE_DIR}/src/penstock/kernel/kernel_registry.h)
     string(LENGTH ${isa} length)
-    set(joined ${CMAKE_BINARY_DIR}/penstock_wide_${isa}.o)
-    set(objects $<FILTER:$<TARGET_OBJECTS:penstock_wide_${isa}>,INCLUDE,[.]o$>)  # not the precompiled headers
+    set(joined ${CMAKE_BINARY_DIR}/penstock_multiversion_${isa}.o)
+    set(objects $<FILTER:$<TARGET_OBJECTS:penstock_multiversion_${isa}>,INCLUDE,[.]o$>)  # not the precompiled headers
     add_custom_command(
       OUTPUT ${joined}
       COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${joined} ${objects}

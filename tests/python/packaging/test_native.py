@@ -31,7 +31,7 @@ def test_loops_share_no_code_with_other_instruction_sets(isa):
 
 @pytest.mark.parametrize("isa", ["baseline", "avx2"])
 def test_families_for_one_instruction_set_define_their_registration_only(isa):
-    joined = NATIVE.parent / f"penstock_wide_{isa}.o"
+    joined = NATIVE.parent / f"penstock_multiversion_{isa}.o"
     if not joined.exists():
         pytest.skip("no such families in this build")
     # What other object files could be linked with; static variables (kind u) are data, the same for all.

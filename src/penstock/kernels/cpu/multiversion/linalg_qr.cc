@@ -1,7 +1,7 @@
 // QR decompositions and least squares.
-#include "penstock/kernels/cpu/wide/householder.h"
-#include "penstock/kernels/cpu/wide/linalg.h"
-#include "penstock/kernels/cpu/wide/linalg_solve.h"
+#include "penstock/kernels/cpu/multiversion/householder.h"
+#include "penstock/kernels/cpu/multiversion/linalg.h"
+#include "penstock/kernels/cpu/multiversion/linalg_solve.h"
 
 namespace penstock::linalg {
 namespace {

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "penstock/base/denormals.h"
-#include "penstock/kernels/cpu/wide/eigen.h"
-#include "penstock/kernels/cpu/wide/linalg.h"
-#include "penstock/kernels/cpu/wide/linalg_solve.h"
+#include "penstock/kernels/cpu/multiversion/eigen.h"
+#include "penstock/kernels/cpu/multiversion/linalg.h"
+#include "penstock/kernels/cpu/multiversion/linalg_solve.h"
 
 namespace penstock::linalg {
 namespace {

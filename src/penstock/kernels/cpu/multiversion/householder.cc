@@ -1,4 +1,4 @@
-#include "penstock/kernels/cpu/wide/householder.h"
+#include "penstock/kernels/cpu/multiversion/householder.h"
 
 #include <algorithm>
 #include <limits>

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "penstock/kernels/cpu/wide/vector_ops.h"
+#include "penstock/kernels/cpu/multiversion/vector_ops.h"
 
 namespace penstock::linalg {
 

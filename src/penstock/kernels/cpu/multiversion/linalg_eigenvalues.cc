@@ -2,8 +2,8 @@
 #include <numeric>
 
 #include "penstock/base/denormals.h"
-#include "penstock/kernels/cpu/wide/eigen.h"
-#include "penstock/kernels/cpu/wide/linalg.h"
+#include "penstock/kernels/cpu/multiversion/eigen.h"
+#include "penstock/kernels/cpu/multiversion/linalg.h"
 
 namespace penstock::linalg {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "penstock/kernel/kernel_registry.h"
-#include "penstock/kernels/cpu/wide/vector_ops.h"
+#include "penstock/kernels/cpu/multiversion/vector_ops.h"
 
 namespace penstock::linalg {
 

@@ -1,4 +1,4 @@
-#include "penstock/kernels/cpu/wide/linalg_solve.h"
+#include "penstock/kernels/cpu/multiversion/linalg_solve.h"
 
 #include <algorithm>
 

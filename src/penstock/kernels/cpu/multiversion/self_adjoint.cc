@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "penstock/kernels/cpu/wide/eigen.h"
-#include "penstock/kernels/cpu/wide/householder.h"
+#include "penstock/kernels/cpu/multiversion/eigen.h"
+#include "penstock/kernels/cpu/multiversion/householder.h"
 
 namespace penstock::linalg {
 namespace {

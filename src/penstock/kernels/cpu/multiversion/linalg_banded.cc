@@ -1,6 +1,6 @@
 // Matrices that are given by their diagonals.
 #include "penstock/base/behavior.h"
-#include "penstock/kernels/cpu/wide/linalg.h"
+#include "penstock/kernels/cpu/multiversion/linalg.h"
 
 namespace penstock::linalg {
 namespace {

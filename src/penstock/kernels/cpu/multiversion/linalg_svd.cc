@@ -1,6 +1,6 @@
 // Singular values.
-#include "penstock/kernels/cpu/wide/linalg.h"
-#include "penstock/kernels/cpu/wide/svd.h"
+#include "penstock/kernels/cpu/multiversion/linalg.h"
+#include "penstock/kernels/cpu/multiversion/svd.h"
 
 namespace penstock::linalg {
 namespace {

@@ -4,7 +4,7 @@
 #include <complex>
 #include <vector>
 
-#include "penstock/kernels/cpu/wide/vector_ops.h"
+#include "penstock/kernels/cpu/multiversion/vector_ops.h"
 
 namespace penstock::linalg {
 

@@ -1,4 +1,4 @@
-#include "penstock/kernels/cpu/wide/vector_ops.h"
+#include "penstock/kernels/cpu/multiversion/vector_ops.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Singular values of small matrices by Jacobi's two-sided rotations, as TensorFlow computes them, so that the vectors'
 // signs are the same; of others by LAPACK's divide and conquer.
-#include "penstock/kernels/cpu/wide/svd.h"
+#include "penstock/kernels/cpu/multiversion/svd.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "penstock/kernels/cpu/linalg/lapack.h"
-#include "penstock/kernels/cpu/wide/householder.h"
+#include "penstock/kernels/cpu/multiversion/householder.h"
 
 namespace penstock::linalg {
 namespace {

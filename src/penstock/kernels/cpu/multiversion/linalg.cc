@@ -1,7 +1,7 @@
 // Solving, inverting, determinants.
-#include "penstock/kernels/cpu/wide/linalg.h"
+#include "penstock/kernels/cpu/multiversion/linalg.h"
 #include "penstock/base/behavior.h"
-#include "penstock/kernels/cpu/wide/linalg_solve.h"
+#include "penstock/kernels/cpu/multiversion/linalg_solve.h"
 
 namespace penstock {
 namespace linalg {

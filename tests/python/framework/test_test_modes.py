@@ -171,6 +171,15 @@ def test_control_flow_of_version_two_in_tests():
     assert kinds == {"testCond": False, "testCondWithControlFlowV2": True, "testOnce": None}
 
 
+def test_versions_and_nodes_of_graphs():
+    with tf.Graph().as_default() as graph:
+        tf.constant(1, name="one")
+        test_util.set_producer_version(graph, 8)
+        assert graph.graph_def_versions.producer == 8
+        assert test_util.get_node_def_from_graph("one", graph.as_graph_def()).op == "Const"
+        assert test_util.get_node_def_from_graph("two", graph.as_graph_def()) is None
+
+
 def test_objects_that_tests_leave_alive():
     """As the decorators' names say; 2.21 counts Tensors only."""
     kept = []

@@ -7,7 +7,7 @@ from penstock._src.core_ops.array_create import *  # noqa: F401,F403
 from penstock._src.core_ops.array_join import *  # noqa: F401,F403
 from penstock._src.core_ops.array_shape import *  # noqa: F401,F403
 from penstock._src.core_ops.array_slice import *  # noqa: F401,F403
-from penstock._src.core_ops.array_slice import _slice_helper, _SliceHelperVar  # noqa: F401
+from penstock._src.core_ops.array_slice import _SLICE_TYPE_ERROR, _slice_helper, _SliceHelperVar  # noqa: F401
 
 
 

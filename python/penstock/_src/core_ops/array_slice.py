@@ -20,6 +20,9 @@ __all__ = [
 newaxis = None
 _Slice = slice
 
+_SLICE_TYPE_ERROR = ("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
+                     "tensors are valid indices")
+
 
 def slice(input_, begin, size, name=None):
     """The block of shape `size` that starts at `begin`; a size of -1 means up to the end.
@@ -59,8 +62,7 @@ def _check_index(index):
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype).base_dtype
     if dtype not in (dtypes.int16, dtypes.int32, dtypes.int64) or (index.shape and len(index.shape) == 1):
-        raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
-                        f"tf.int32/tf.int64 tensors are valid indices, got {index!r}")
+        raise TypeError(f"{_SLICE_TYPE_ERROR}, got {index!r}")
 
 
 def _is_unknown(index):

@@ -18,6 +18,7 @@ from penstock._src.graph import config as process_config
 from penstock._src.graph import defaults
 from penstock._src.graph import device as pydev
 from penstock._src.graph import errors
+from penstock._src.function import importer
 from penstock._src.graph import ops
 from penstock._src.graph import random_seed
 from penstock._src.graph import tensor_util
@@ -74,6 +75,20 @@ def assert_ops_in_graph(expected_ops, graph):
     if missing:
         raise ValueError(f"Not all expected ops are present. Expected {expected_ops}, found {set(found)}")
     return found
+
+
+def get_node_def_from_graph(node_name, graph_def):
+    """The node of that name in a GraphDef, or None."""
+    return next((node for node in graph_def.node if node.name == node_name), None)
+
+
+def set_producer_version(graph, producer_version):
+    """Makes `producer_version` the version of GraphDefs that the graph is written as."""
+    from penstock import proto
+    graph_def = proto.message("tensorflow.GraphDef")()
+    graph_def.versions.producer = producer_version
+    with graph.as_default():
+        importer.import_graph_def(graph_def)
 
 
 class _CheckedThread:

@@ -23,8 +23,7 @@ def _check(key):
     """TypeError unless it can be a key of the outermost dimension."""
     for part in (key.start, key.stop, key.step) if isinstance(key, slice) else (key,):
         if part is not None and not _is_integer(part):
-            raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
-                            f"tf.int32/tf.int64 tensors are valid indices, got {part!r}")
+            raise TypeError(f"{array_ops._SLICE_TYPE_ERROR}, got {part!r}")
 
 
 def _check_columns(key):

@@ -68,6 +68,15 @@ struct StatusCalls : CallGroup {
   }
 };
 
+// A task that has another name in a session's own cluster tells the names that its devices have elsewhere.
+std::vector<DeviceAttributes> Renamed(std::vector<DeviceAttributes> devices, const std::string& task) {
+  for (DeviceAttributes& device : devices) {
+    const DeviceName name = DeviceName::Parse(device.name);
+    device.name = StrCat(task, "/device:", name.type, ":", name.id);
+  }
+  return devices;
+}
+
 }  // namespace
 
 std::vector<std::vector<DeviceAttributes>> DevicesOfTasks(WorkerDirectory& workers,
@@ -99,7 +108,7 @@ std::vector<std::vector<DeviceAttributes>> DevicesOfTasks(WorkerDirectory& worke
     for (size_t i = 0; i < missing.size(); ++i) {
       const Status& status = calls->statuses()[i];
       if (status.ok()) {
-        found[missing[i]] = std::move(calls->devices[i]);
+        found[missing[i]] = Renamed(std::move(calls->devices[i]), tasks[missing[i]]);
       } else if (status.code() == Code::kUnavailable || status.code() == Code::kCancelled) {
         if (still.empty()) last = status;
         still.push_back(missing[i]);

@@ -102,9 +102,21 @@ void ClusterServer::Listen() {
   local_ = std::make_shared<Server>(spec_.job, spec_.task, spec_.default_options);
   const auto tasks = std::make_shared<Tasks>(spec_.cluster, task);
   workers_ = tasks;
-  worker_ = std::make_shared<Worker>(local_, task, workers_);
+  // Sessions may bring their own cluster, in which this task has another name.
+  const auto own = std::make_shared<std::weak_ptr<WorkerInterface>>();
+  const auto make_directory = [own](const ClusterSpec& cluster, const std::string& name) {
+    auto others = std::make_shared<Tasks>(cluster, name);
+    others->SetOwn(*own);
+    return others;
+  };
+  WorkerOptions options;
+  options.make_directory = [make_directory](const ServerSpec& server) {
+    return make_directory(server.cluster, TaskName(server.job, server.task));
+  };
+  worker_ = std::make_shared<Worker>(local_, task, workers_, options);
+  *own = worker_;
   tasks->SetOwn(worker_);
-  master_ = std::make_shared<Master>(task, workers_, spec_.default_options);
+  master_ = std::make_shared<Master>(task, workers_, spec_.default_options, make_directory);
   transport_ = std::make_unique<rpc::Server>();
   AddWorkerService(worker_, transport_.get());
   AddMasterService(master_, transport_.get());

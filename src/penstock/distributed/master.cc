@@ -16,6 +16,27 @@ std::string RandomHandle() {
   return hex;
 }
 
+// The task whose address a session's target is.
+std::string TaskAt(std::string_view target, const ClusterSpec& cluster) {
+  constexpr std::string_view kGrpc = "grpc://";
+  if (target.starts_with(kGrpc)) target.remove_prefix(kGrpc.size());
+  std::string found;
+  for (const auto& [job, tasks] : cluster) {
+    for (const auto& [task, address] : tasks) {
+      if (address != target) continue;
+      if (!found.empty()) {
+        throw InvalidArgument("Found multiple entries in cluster_def for the session's target ", target, ": ", found,
+                              " and ", TaskName(job, task));
+      }
+      found = TaskName(job, task);
+    }
+  }
+  if (found.empty()) {
+    throw InvalidArgument("Unable to find the session's target ", target, " in the cluster_def of its options");
+  }
+  return found;
+}
+
 }  // namespace
 
 Master::~Master() {
@@ -36,11 +57,16 @@ std::string Master::CreateSession(const GraphDef& graph, const std::string& conf
   SessionOptions options = ParseConfig(config);
   if (options.operation_timeout_ms == 0) options.operation_timeout_ms = defaults_.operation_timeout_ms;
   options.log_device_placement |= defaults_.log_device_placement;
+  std::string task = task_;
+  std::shared_ptr<WorkerDirectory> workers = workers_;
   if (!options.cluster.empty()) {
-    throw Unimplemented("A session with its own cluster (ConfigProto.cluster_def)");
+    if (!make_directory_) throw Unimplemented("A session with its own cluster (ConfigProto.cluster_def)");
+    task = TaskAt(target, options.cluster);
+    workers = make_directory_(options.cluster, task);
   }
   std::string handle = RandomHandle();
-  auto session = std::make_shared<MasterSession>(handle, task_, workers_, graph, std::move(options), cancellation);
+  auto session = std::make_shared<MasterSession>(handle, std::move(task), std::move(workers), graph, std::move(options),
+                                                 cancellation);
   std::lock_guard lock(mutex_);
   sessions_[handle] = std::move(session);
   return handle;

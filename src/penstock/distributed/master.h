@@ -12,9 +12,16 @@ namespace penstock {
 
 class Master final : public MasterInterface {
  public:
+  // Makes the directory of another cluster, in which this process is the task `own`.
+  using MakeDirectory = std::function<std::shared_ptr<WorkerDirectory>(const ClusterSpec&, const std::string& own)>;
   // `task`: TaskName of the task that the master is on. `defaults`: for options that sessions leave open.
-  Master(std::string task, std::shared_ptr<WorkerDirectory> workers, SessionOptions defaults)
-      : task_(std::move(task)), workers_(std::move(workers)), defaults_(std::move(defaults)) {}
+  // `make_directory`: for sessions with their own cluster.
+  Master(std::string task, std::shared_ptr<WorkerDirectory> workers, SessionOptions defaults,
+         MakeDirectory make_directory = nullptr)
+      : task_(std::move(task)),
+        workers_(std::move(workers)),
+        defaults_(std::move(defaults)),
+        make_directory_(std::move(make_directory)) {}
   ~Master() override;
   const std::string& task() const { return task_; }
 
@@ -36,6 +43,7 @@ class Master final : public MasterInterface {
   const std::string task_;
   const std::shared_ptr<WorkerDirectory> workers_;
   const SessionOptions defaults_;
+  const MakeDirectory make_directory_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<MasterSession>> sessions_;
 };

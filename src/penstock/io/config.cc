@@ -158,6 +158,7 @@ SessionOptions ParseConfig(std::string_view bytes) {
     auto& tasks = options.cluster[job.name()];
     for (const auto& [task, address] : job.tasks()) tasks[task] = address;
   }
+  options.shares_state_in_own_cluster = experimental.share_session_state_in_clusterspec_propagation();
   options.has_session_metadata = experimental.has_session_metadata();
   options.session_name = experimental.session_metadata().name();
   options.session_version = experimental.session_metadata().version();

@@ -156,6 +156,24 @@ def test_large_and_many_values(tasks):
         np.testing.assert_array_equal(sess.run(echo, {fed: values}), values + 1)
 
 
+def test_a_session_brings_its_cluster():
+    servers = [tf.train.Server.create_local_server() for _ in range(2)]
+    addresses = [server.target[len("grpc://"):] for server in servers]
+    spec = tf.train.ClusterSpec({"mine": {0: addresses[0], 5: addresses[1]}})
+    config = tf.ConfigProto(cluster_def=spec.as_cluster_def())
+    with tf.device("/job:mine/task:5"):
+        v = tf.get_variable("v", initializer=1., use_resource=False)
+    with tf.Session(servers[0].target, config=config) as sess:
+        assert [device.name for device in sess.list_devices()] == [
+            f"/job:mine/replica:0/task:{task}/device:CPU:0" for task in (0, 5)]
+        sess.run(v.initializer)
+        assert sess.run(v + 1) == 2.
+    elsewhere = tf.train.ClusterSpec({"mine": [addresses[1]]})
+    with tf.Session(servers[0].target, config=tf.ConfigProto(cluster_def=elsewhere.as_cluster_def())) as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Unable to find the session's target"):
+            sess.run(tf.constant(1))
+
+
 def test_bad_targets():
     x = tf.constant(1)
     with pytest.raises(tf.errors.NotFoundError, match="No session factory"):

@@ -26,10 +26,10 @@ std::optional<Tensor> FromShape(const PartialShape& dims, DataType type, int ran
   return t;
 }
 
-// Whether a loop's invariant is a constant, by way of the loops around.
+// Whether what enters a loop is a constant, perhaps that of a branch around it.
 bool IsHeldOutside(const Node& enter) {
-  const Node* source = &enter;
-  while (source->traits().flow == Flow::kEnter) source = source->input(0).node;
+  const Node* source = enter.input(0).node;
+  while (source->traits().flow == Flow::kSwitch) source = source->input(0).node;
   return HeldConstant(*source) != nullptr;
 }
 
@@ -155,6 +155,13 @@ std::optional<Tensor> ConstantValues::Evaluate(Endpoint output) {
   if (traits.flow == Flow::kEnter && node.attr<bool>("is_constant")) {
     if (!IsHeldOutside(node)) computed_in_loops_.insert(KeyOf(output));
     return Find(node.input(0));
+  }
+  if (traits.flow == Flow::kSwitch) {  // A branch that always runs gets the value.
+    const Endpoint predicate = node.input(1);
+    const std::optional<Tensor>& taken = Find(predicate);
+    const bool in_loop = predicate.node->traits().flow == Flow::kEnter || computed_in_loops_.contains(KeyOf(predicate));
+    if (!taken || in_loop || taken->num_elements() != 1) return std::nullopt;
+    return *taken->data<bool>() == (output.index == 1) ? Find(node.input(0)) : std::nullopt;
   }
   if (traits.flow != Flow::kNone) return std::nullopt;
   if (const Tensor* held = HeldConstant(node)) {

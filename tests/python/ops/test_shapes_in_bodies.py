@@ -165,3 +165,42 @@ def test_a_call_with_an_argument_that_does_not_fit():
 def test_a_shape_of_numbers_becomes_one_constant(version_two, build, names):
     graph = tf.function(build).get_concrete_function(tf.TensorSpec(None)).graph
     assert [op.name for op in graph.get_operations()] == names
+
+
+# Static shapes in bodies that Switch and Enter lead to, of n = constant(11), as 1.15.5 has them: in a branch that
+# always runs, a loop, a loop in a branch, and a loop in a loop.
+VERSION_ONE = {
+    "reshape": (lambda x, n: tf.reshape(x, [n - 4, -1]), (7, None), (None, None), (None, None), (None, None)),
+    "rows": (lambda x, n: x[..., :n - 5, :], (None, 6, 7), (None, None, 7), (None, None, 7), (None, None, 7)),
+    "fill": (lambda x, n: tf.fill([n - 3], 1.0), (8,), (None,), (None,), (None,)),
+    "zeros": (lambda x, n: tf.zeros([n, 2]), (11, 2), (11, 2), (11, 2), (None, 2)),
+    "stack": (lambda x, n: tf.ones(tf.stack([n, 3])), (11, 3), (11, 3), (11, 3), (None, 3)),
+    "concat": (lambda x, n: tf.concat([x, x], n - 10), (None, 22, 7), (None, None, None), (None, None, None),
+               (None, None, None)),
+    "sum": (lambda x, n: tf.reduce_sum(x, n - 10), (None, 7), None, None, None),
+}
+
+
+@pytest.mark.parametrize("op, cond, loop, loop_in_cond, loop_in_loop", VERSION_ONE.values(), ids=VERSION_ONE)
+def test_shapes_in_bodies_of_version_one(op, cond, loop, loop_in_cond, loop_in_loop):
+    def found(build):
+        shapes = []
+        v1.disable_control_flow_v2()
+        with tf.Graph().as_default():
+            x, n = v1.placeholder(tf.float32, [None, 11, 7]), tf.constant(11)
+
+            def body():
+                made = op(x, n)
+                shapes.append(made.shape)
+                return tf.reduce_sum(made)
+
+            def repeat(body):
+                return tf.while_loop(lambda i, _: i < n - 10, lambda i, a: (i + 1, a + body()), [0, 5.0])[1]
+
+            build(n, body, repeat)
+        return None if shapes[0].rank is None else tuple(shapes[0].as_list())
+
+    assert found(lambda n, body, repeat: v1.cond(tf.less_equal(6, n), body, lambda: 5.0)) == cond
+    assert found(lambda n, body, repeat: repeat(body)) == loop
+    assert found(lambda n, body, repeat: v1.cond(n > 6, lambda: repeat(body), lambda: 5.0)) == loop_in_cond
+    assert found(lambda n, body, repeat: repeat(lambda: repeat(body))) == loop_in_loop

@@ -83,6 +83,10 @@ def test_hostile_arguments():
     _fuzz("fuzz_eager.py", _eager_ops()[3::40], 0, 0)
 
 
+def test_hostile_sizes():
+    _fuzz("fuzz_sizes.py", ["Tile", "Range", "StridedSlice", "SpaceToBatch", "SparseReshape"], 0, 9)
+
+
 def test_damaged_graphs():
     _fuzz("fuzz_graphs.py", _PROGRAMS, 0, 5)
 
@@ -114,6 +118,12 @@ def test_random_arguments_longer(part):
 @pytest.mark.parametrize("part", range(8))
 def test_hostile_arguments_longer(part):
     _fuzz("fuzz_eager.py", _eager_ops()[part::8], 1000, 30)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(8))
+def test_hostile_sizes_longer(part):
+    _fuzz("fuzz_sizes.py", _eager_ops()[part::8], part, 40)
 
 
 @pytest.mark.slow

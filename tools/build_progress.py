@@ -1,4 +1,4 @@
-"""build_progress.py NINJA-ARGUMENTS: runs ninja and shows on one line what is being built, how far it is and how
+"""build_progress.py NINJA-ARGUMENTS: runs ninja and shows on one line the current file, the progress and how
 long it will take. Where the output is no terminal, prints one line a minute. Errors and warnings stay as they are."""
 import os
 import re

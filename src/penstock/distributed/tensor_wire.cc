@@ -12,7 +12,7 @@ namespace {
 constexpr int kDtype = 1, kShape = 2, kVersion = 3, kContent = 4;
 constexpr int kName = 1, kTensor = 2;
 constexpr int kReceivedTensor = 1, kIsDead = 2, kSendStart = 3;
-constexpr size_t kSharedAtLeast = 1024;  // bytes; what is smaller is copied
+constexpr size_t kSharedAtLeast = 1024;  // bytes; smaller contents are copied
 
 enum WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 

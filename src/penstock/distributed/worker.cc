@@ -425,7 +425,7 @@ void Worker::Run(RunGraphRequest given, bool here, Ref<CancellationManager> canc
   CancellationManager::Token token = 0;
   if (cancellation && !cancellation->Register([step] { step->Cancel(); }, &token)) step->Cancel();
   const auto finish = [step, request, cancellation, token, done = std::move(done)](Status status, NamedTensors values) {
-    // Whoever cancels runs the callbacks of all its calls, which need not be waited for.
+    // The cancelling thread runs the callbacks of all its calls, so that nothing waits for them.
     if (cancellation && !cancellation->cancelled()) cancellation->Deregister(token);
     RunGraphResponse response;
     if (status.ok()) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kRunGraphSend = 3, kRunGraphReceived = 1;  // fields
 
-// Keys of what TensorFlow 2 sends beside a status.
+// Keys of the details that TensorFlow 2 sends with a status.
 constexpr char kDerivedKey[] = "type.googleapis.com/tensorflow.DerivedStatus";
 constexpr char kRestartedKey[] = "type.googleapis.com/tensorflow.distributed_runtime.WorkerPossiblyRestarted";
 

@@ -35,7 +35,7 @@ def test_nothing_is_said_of_unknown_names(name):
 
 
 def test_all_old_names_are_answered():
-    """60 names of TensorFlow 0.x, and what they are called today is there."""
+    """60 names of TensorFlow 0.x, and their present names exist."""
     assert len(missing.RENAMED) >= 45
     for old, new in missing.RENAMED.items():
         value = tf

@@ -12,7 +12,7 @@ from penstock._src.session import session
 from penstock._src.tools import graph_files
 
 _INPUTS = ("Placeholder", "PlaceholderV2")
-# What is in a graph beside the computation: to save and load variables, to initialize them, to write summaries.
+# Nodes of a graph besides the computation: to save and load variables, to initialize them, to write summaries.
 _ASIDE = frozenset("""
     Save SaveV2 SaveSlices Restore RestoreV2 RestoreSlice ShardedFilename MergeV2Checkpoints ScalarSummary
     HistogramSummary ImageSummary AudioSummary AudioSummaryV2 TensorSummary TensorSummaryV2 MergeSummary

@@ -127,8 +127,7 @@ class Sharder {
       input = ToVariant(after);
     }
     if (changed) return remaker_.With(dataset, std::move(inputs));
-    dataset.AddRef();
-    return Ref<const Dataset>(&dataset);
+    return ShareRef(&dataset);
   }
 
  private:
@@ -158,8 +157,7 @@ class Sharder {
       input = ToVariant(after);
     }
     if (changed) return remaker_.With(dataset, std::move(inputs));
-    dataset.AddRef();
-    return Ref<const Dataset>(&dataset);
+    return ShareRef(&dataset);
   }
 
   const Remaker remaker_;

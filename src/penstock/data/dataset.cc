@@ -155,14 +155,12 @@ Ref<const Dataset> DatasetFrom(const Tensor& variant) {
   }
   const Dataset* dataset = variant.data<Variant>()->as<Dataset>();
   if (!dataset) throw InvalidArgument("Tensor must be a Dataset object.");
-  dataset->AddRef();
-  return Ref<const Dataset>(dataset);
+  return ShareRef(dataset);
 }
 
 Tensor ToVariant(Ref<const Dataset> dataset) {
   Tensor t(DT_VARIANT, Shape());
-  dataset->AddRef();
-  *t.mutable_data<Variant>() = Variant(Ref<VariantValue>(const_cast<Dataset*>(dataset.get())));
+  *t.mutable_data<Variant>() = Variant(ShareRef<VariantValue>(const_cast<Dataset*>(dataset.get())));
   return t;
 }
 

@@ -236,10 +236,7 @@ Ref<const Dataset> WrapInputs(const Remaker& remaker, const Dataset& dataset, Re
   return changed ? remaker.With(dataset, std::move(inputs)) : Ref<const Dataset>();
 }
 
-Tensor AsInput(const Dataset& dataset) {
-  dataset.AddRef();
-  return ToVariant(Ref<const Dataset>(&dataset));
-}
+Tensor AsInput(const Dataset& dataset) { return ToVariant(ShareRef(&dataset)); }
 
 // What runs ahead by itself, with a buffer behind it.
 Ref<const Dataset> Prefetched(const Remaker& remaker, const Dataset& dataset) {
@@ -291,8 +288,7 @@ class Rewriter {
     const auto it = done_.find(&dataset);
     if (it != done_.end()) return it->second;
     if (RecipeView(dataset).Is({"NonSerializableDataset"})) {  // what cannot be written down stays as it is
-      dataset.AddRef();
-      return Ref<const Dataset>(&dataset);
+      return ShareRef(&dataset);
     }
     Ref<const Dataset> now = WithInputsRewritten(dataset);
     for (bool changed = true; changed;) {
@@ -320,8 +316,7 @@ class Rewriter {
       changed = true;
     }
     if (changed) return remaker_.With(dataset, std::move(inputs));
-    dataset.AddRef();
-    return Ref<const Dataset>(&dataset);
+    return ShareRef(&dataset);
   }
 
   const Remaker& remaker_;

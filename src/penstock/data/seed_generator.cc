@@ -63,9 +63,7 @@ Ref<SeedGenerator> Seeds::For(const Place& place) const {
   if (shared_) return shared_;
   const Ref<SharedState> made = place.context->Shared(
       place.prefix, [&]() -> Ref<SharedState> { return MakeRef<SeedGenerator>(seed_, seed2_, reshuffle_); });
-  auto* generator = static_cast<SeedGenerator*>(made.get());
-  generator->AddRef();
-  return Ref<SeedGenerator>(generator);
+  return ShareRef(static_cast<SeedGenerator*>(made.get()));
 }
 
 namespace {

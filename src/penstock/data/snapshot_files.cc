@@ -199,8 +199,7 @@ Ref<VariantValue> DecodeSnapshotShard(std::string_view metadata, std::vector<Ten
   }
   const Ref<const Dataset> shard =
       SnapshotShard(std::string(metadata.substr(1)), DecodeSpec(tensors), static_cast<Compression>(compression));
-  shard->AddRef();
-  return Ref<VariantValue>(const_cast<Dataset*>(shard.get()));
+  return ShareRef<VariantValue>(const_cast<Dataset*>(shard.get()));
 }
 
 }  // namespace penstock::data

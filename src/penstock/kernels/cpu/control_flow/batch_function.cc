@@ -119,8 +119,7 @@ class BatchQueue : public Resource {
 
   void Open() {
     const auto batch = std::make_shared<Batch>();
-    AddRef();
-    const auto run = [queue = Ref<BatchQueue>(this), batch,
+    const auto run = [queue = ShareRef(this), batch,
                       deadline = Clock::now() + std::chrono::microseconds(limits_.timeout_micros)] {
       queue->Wait(*batch, deadline);
       queue->Process(*batch);

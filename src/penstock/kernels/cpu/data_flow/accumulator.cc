@@ -47,11 +47,9 @@ class Accumulator : public Resource {
   }
   void Take(int64_t wanted, const Ref<CancellationManager>& cancellation, std::function<void(Status, Outputs)> done) {
     if (wanted <= 0) throw InvalidArgument("Argument num_required must be positive, but was ", wanted);
-    AddRef();
-    Ref<Resource> self(this);
     auto outputs = std::make_shared<Outputs>();
     waiting_.Add(
-        self, cancellation, "TakeGrad operation",
+        ShareRef(this), cancellation, "TakeGrad operation",
         [this, wanted, outputs] {
           if (count_ < wanted) return false;
           ++step_;

@@ -187,10 +187,8 @@ bool Queue::IsClosed() const {
 void Queue::Add(Attempts& attempts, std::shared_ptr<Attempt> attempt, const Ref<CancellationManager>& cancellation) {
   if (cancellation) {
     // Registered before the attempt can finish: whoever finishes it deregisters. The queue outlives its attempts.
-    AddRef();
-    Ref<Queue> self(this);
     attempt->cancellation = cancellation;
-    if (!cancellation->Register([self, attempt] { self->Cancel(attempt); }, &attempt->token)) {
+    if (!cancellation->Register([self = ShareRef(this), attempt] { self->Cancel(attempt); }, &attempt->token)) {
       attempt->status = Status(Code::kCancelled, attempt->dequeues() ? "Dequeue operation was cancelled"
                                                                      : "Enqueue operation was cancelled");
       return attempt->Call();

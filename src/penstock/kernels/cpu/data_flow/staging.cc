@@ -46,7 +46,7 @@ class StagingArea : public Resource {
     limits_.CheckSize(bytes);
     auto held = std::make_shared<Tuple>(std::move(tuple));
     waiting_.Add(
-        Self(), cancellation, "Stage operation",
+        ShareRef(this), cancellation, "Stage operation",
         [this, bytes, held] {
           if (!limits_.Allow(static_cast<int64_t>(elements_.size()), bytes_, bytes)) return false;
           bytes_ += bytes;
@@ -58,7 +58,7 @@ class StagingArea : public Resource {
   // The element at `index`; `take`: the first one, which leaves.
   void Get(int64_t index, bool take, Tuple* result, const Ref<CancellationManager>& cancellation, WaitList::Done done) {
     waiting_.Add(
-        Self(), cancellation, take ? "Unstage operation" : "StagePeek operation",
+        ShareRef(this), cancellation, take ? "Unstage operation" : "StagePeek operation",
         [this, index, take, result] {
           if (index >= static_cast<int64_t>(elements_.size())) return false;
           *result = elements_[index].second;
@@ -84,10 +84,6 @@ class StagingArea : public Resource {
   }
 
  private:
-  Ref<Resource> Self() {
-    AddRef();
-    return Ref<Resource>(this);
-  }
   const Limits limits_;
   WaitList waiting_;
   std::deque<std::pair<int64_t, Tuple>> elements_;
@@ -116,7 +112,7 @@ class StagingMap : public Resource {
     for (const int64_t index : indices) CheckIndex(key, index);
     auto held = std::make_shared<Tuple>(std::move(values));
     waiting_.Add(
-        Self(), cancellation, "MapStage operation",
+        ShareRef(this), cancellation, "MapStage operation",
         [this, key, bytes, indices = std::move(indices), held] {
           const auto found = incomplete_.find(key);
           const size_t there = found == incomplete_.end() ? 0 : CountOf(found->second);
@@ -148,7 +144,7 @@ class StagingMap : public Resource {
     if (indices.empty()) throw InvalidArgument("Indices are empty");
     for (const int64_t index : indices) CheckIndex(key.value_or(0), index);
     waiting_.Add(
-        Self(), cancellation, take ? "MapUnstage operation" : "MapPeek operation",
+        ShareRef(this), cancellation, take ? "MapUnstage operation" : "MapPeek operation",
         [this, key, indices = std::move(indices), take, found_key, result] {
           const auto found = key ? complete_.find(*key) : complete_.begin();
           if (found == complete_.end()) return false;
@@ -187,10 +183,6 @@ class StagingMap : public Resource {
   }
 
  private:
-  Ref<Resource> Self() {
-    AddRef();
-    return Ref<Resource>(this);
-  }
   void CheckIndex(int64_t key, int64_t index) const {
     if (index < 0 || index >= static_cast<int64_t>(components_)) {
       throw InvalidArgument("Index '", index, "' for key '", key, "' was out of bounds '", components_, "'.");

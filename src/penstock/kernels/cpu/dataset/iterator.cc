@@ -184,8 +184,7 @@ struct Deserialize {
               k.shape(1));
     const auto* state = k.input(1).data<Variant>()->as<data::SavedState>();
     k.Require(state != nullptr, "The variant does not hold the state of an iterator");
-    state->AddRef();
-    k.Lookup<IteratorResource>(0)->Restore(k.step(), data::WithDatasets(k, Ref<const data::SavedState>(state)));
+    k.Lookup<IteratorResource>(0)->Restore(k.step(), data::WithDatasets(k, ShareRef(state)));
   }
 };
 

@@ -328,9 +328,7 @@ class Reader : public Resource {
       Status status;
     };
     auto wait = std::make_shared<Wait>();
-    AddRef();
-    Ref<Reader> self(this);
-    const auto callback = [self, wait](Status result, Queue::Tuple tuple) {
+    const auto callback = [self = ShareRef(this), wait](Status result, Queue::Tuple tuple) {
       result = self->Begin(std::move(result), tuple);
       {
         std::lock_guard lock(wait->mutex);

@@ -107,9 +107,7 @@ class ProductSum : public VariantValue {
     auto* sum = handle.data<Variant>()->as<ProductSum>();
     k.Require(sum != nullptr, "Input 0 is no sum of products");
     const bool own = handle.unique() && sum->unique();
-    Ref<ProductSum> taken(own ? sum : new ProductSum(*sum));
-    if (own) sum->AddRef();
-    return taken;
+    return own ? ShareRef(sum) : Ref<ProductSum>(new ProductSum(*sum));
   }
   const Shape& shape() const { return sum_.shape(); }
 

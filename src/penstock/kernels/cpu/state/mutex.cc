@@ -14,9 +14,8 @@ class Mutex : public Resource {
   explicit Mutex(std::string name) : name_(std::move(name)), waiting_(true) {}
   std::string DebugString() const override { return StrCat("Mutex ", name_); }
   void Lock(const Ref<CancellationManager>& cancellation, WaitList::Done done) {
-    AddRef();
     waiting_.Add(
-        Ref<Resource>(this), cancellation, "MutexLock", [this] { return std::exchange(locked_, true) == false; },
+        ShareRef(this), cancellation, "MutexLock", [this] { return std::exchange(locked_, true) == false; },
         std::move(done));
   }
   void Unlock() {

@@ -28,8 +28,7 @@ Ref<VariableSlot> VariableInput(KernelContext& k, int i) {
   if (!slot) {
     throw InvalidArgument("Trying to access resource ", handle.name, " as a variable, but it is ", any->DebugString());
   }
-  slot->AddRef();
-  return Ref<VariableSlot>(slot);
+  return ShareRef(slot);
 }
 
 void RequireInitialized(const VariableSlot& slot) {

@@ -5,7 +5,7 @@
 
 #include "penstock/distributed/derived.h"
 #include "penstock/graph/export.h"
-#include "penstock/runtime/step_executor.h"
+#include "penstock/runtime/step_scope.h"
 #include "penstock/runtime/trace.h"
 
 namespace penstock {
@@ -56,16 +56,12 @@ class Worker::Step : public std::enable_shared_from_this<Step> {
   Step(std::shared_ptr<Worker> worker, std::shared_ptr<const RegisteredGraph> graph, Ref<StepRendezvous> rendezvous,
        const RunGraphRequest& request)
       : worker_(std::move(worker)), graph_(std::move(graph)), rendezvous_(std::move(rendezvous)) {
-    const SessionRuntime& runtime = graph_->session->runtime();
-    executor_ = MakeRef<StepExecutor>(runtime.inter_op[0].get());
-    services_.step_id = request.step_id;
-    services_.rendezvous = rendezvous_.get();
-    services_.cancellation = cancellation_;
-    services_.functions = &graph_->functions->calls;
-    services_.step_resources = &resources_;
-    services_.intra_op = runtime.intra_op.get();
-    services_.schedule = executor_->Poster();
-    services_.session_handle = request.session;
+    scope_.emplace(StepScope::Parts{.step_id = request.step_id,
+                                    .cancellation = cancellation_,
+                                    .functions = &graph_->functions->calls,
+                                    .intra_op = runtime().intra_op.get(),
+                                    .session_handle = request.session});
+    scope_->MakeExecutor(runtime().inter_op[0].get(), rendezvous_);
     if (request.record_costs || request.record_timeline) trace_ = std::make_unique<StepTrace>();
     // A kernel that waits for a value is not reached otherwise.
     CancellationManager::Token token;
@@ -81,19 +77,19 @@ class Worker::Step : public std::enable_shared_from_this<Step> {
   // Runs the kernels; `done` is called with their status. `here`: on this thread if they cannot block.
   void Start(bool here, std::function<void(Status)> done) {
     const auto run = [self = shared_from_this(), done = std::move(done)] {
-      const RunArgs args{nullptr, nullptr, &self->services_, self->trace_.get()};
+      const RunArgs args{nullptr, nullptr, &self->scope_->services(), self->trace_.get()};
       RunStepAsync(self->compiled(), args, [self, done](Status status) {
         if (!status.ok()) {
           if (self->cancelled_) status = Derived(status);
           self->rendezvous_->Abort(status);
         }
-        self->resources_.ClearAll();
+        self->scope_->ClearResources();
         self->worker_->Forget(self.get());
         done(std::move(status));
       });
     };
     if (here && compiled().straight_line() && !compiled().may_block()) return run();
-    executor_->Post(run);
+    scope_->executor()->Post(run);
   }
 
   void Cancel() {
@@ -181,9 +177,7 @@ class Worker::Step : public std::enable_shared_from_this<Step> {
   const Ref<StepRendezvous> rendezvous_;
   const Ref<CancellationManager> cancellation_ = MakeRef<CancellationManager>();
   std::atomic<bool> cancelled_{false};  // from outside
-  ResourceManager resources_;
-  Ref<StepExecutor> executor_;
-  StepServices services_;
+  std::optional<StepScope> scope_;
   std::unique_ptr<StepTrace> trace_;
   std::mutex mutex_;
   bool over_ = false;

@@ -11,9 +11,8 @@
 #include "penstock/op/attr_key.h"
 #include "penstock/runtime/call_state.h"
 #include "penstock/runtime/kept_inputs.h"
-#include "penstock/runtime/rendezvous.h"
 #include "penstock/runtime/session_runtime.h"
-#include "penstock/runtime/step_executor.h"
+#include "penstock/runtime/step_scope.h"
 
 namespace penstock {
 namespace {
@@ -200,26 +199,18 @@ std::shared_ptr<const EagerOp> EagerContext::Prepare(std::string_view op, std::s
 
 void EagerContext::RunKernel(const EagerOp& op, std::span<KernelContext::Input> inputs, std::span<Value> outputs) {
   if (op.keeps_inputs_) OwnInputs(inputs);
-  StepServices step;
-  step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
-  step.cancellation = cancellation_;
-  step.functions = runtime_.get();
-  step.step_resources = &step_resources_;
-  step.intra_op = intra_op_;
-  Ref<LocalRendezvous> rendezvous;
-  Ref<StepExecutor> executor;
-  if (op.kernel_->is_async()) {
-    rendezvous = MakeRef<LocalRendezvous>();
-    step.rendezvous = rendezvous.get();
-    executor = MakeRef<StepExecutor>(inter_op_);
-    step.schedule = executor->Poster();
-  }
-  KernelContext context(*op.view_, inputs, outputs, step, *op.view_->device());
+  StepScope step({.step_id = next_step_.fetch_add(1, std::memory_order_relaxed),
+                  .cancellation = cancellation_,
+                  .functions = runtime_.get(),
+                  .intra_op = intra_op_,
+                  .resources = &step_resources_});
+  if (op.kernel_->is_async()) step.MakeExecutor(inter_op_);
+  KernelContext context(*op.view_, inputs, outputs, step.services(), *op.view_->device());
   StepRecorder* const recorder = g_process_recorder.load(std::memory_order_acquire);
   const int64_t start = recorder ? NowNanos() : 0;
   try {
     const ScopedDenormals denormals(ScopedDenormals::kZero);
-    if (executor) {
+    if (StepExecutor* executor = step.executor()) {
       ThrowIfError(executor->RunToEnd([&](Kernel::Done done) { op.kernel_->RunAsync(context, std::move(done)); },
                                       cancellation_, {}));
     } else {
@@ -278,33 +269,17 @@ std::vector<Tensor> EagerContext::Call(const std::string& name, const CompiledSt
                           ToString(types[i]), " tensor but is a ", ToString(args[i].dtype()), " tensor [Op:", name,
                           "]");
   }
-  ResourceManager step_resources;
-  const auto own = MakeRef<CancellationManager>();  // of this call: one that fails cancels what else it started
-  CancellationManager::Token token = 0;
-  if (cancellation && !cancellation->Register([own] { own->Cancel(); }, &token)) {
-    throw Cancelled("Function ", name, " was cancelled before it began");
-  }
-  StepServices step;
-  step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
-  step.cancellation = own;
-  step.functions = runtime_.get();
-  step.step_resources = &step_resources;
-  step.intra_op = intra_op_;
-  Ref<LocalRendezvous> rendezvous;
-  Ref<StepExecutor> executor;
-  if (!function.straight_line()) {
-    rendezvous = MakeRef<LocalRendezvous>();
-    step.rendezvous = rendezvous.get();
-    executor = MakeRef<StepExecutor>(inter_op_);
-    step.schedule = executor->Poster();
-  }
+  const CallCancellation own(cancellation, name);
+  StepScope step({.step_id = next_step_.fetch_add(1, std::memory_order_relaxed),
+                  .cancellation = own.get(),
+                  .functions = runtime_.get(),
+                  .intra_op = intra_op_});
+  if (!function.straight_line()) step.MakeExecutor(inter_op_);
   std::vector<Tensor> results(function.ret_types.size());
   try {
-    RunStep(function, {args.data(), results.data(), &step, nullptr}, executor.get());
-    if (cancellation) cancellation->Deregister(token);
+    RunStep(function, {args.data(), results.data(), &step.services(), nullptr}, step.executor());
   } catch (...) {
     const Status status = CurrentStatus();
-    if (cancellation) cancellation->Deregister(token);
     throw Error(Status(status.code(), StrCat(status.message(), " [Op:", name, "]"), status.node()));
   }
   return results;

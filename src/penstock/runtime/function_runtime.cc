@@ -10,7 +10,7 @@
 #include "penstock/op/attr_key.h"
 #include "penstock/runtime/call_state.h"
 #include "penstock/runtime/rendezvous.h"
-#include "penstock/runtime/step_executor.h"
+#include "penstock/runtime/step_scope.h"
 
 namespace penstock {
 namespace {
@@ -160,42 +160,19 @@ class FunctionRuntime::Scope final : public FunctionScope,
       CheckArgs(name_, compiled_->arg_types, args);
       results->clear();
       results->resize(compiled_->ret_types.size());
-      const StepEnvironment& environment = *scope_->runtime_->environment_;
-      ResourceManager step_resources;
-      StepServices step;
-      step.step_id = scope_->next_step_.fetch_add(1, std::memory_order_relaxed);
-      step.cancellation = cancellation;
-      step.functions = scope_.get();
-      step.step_resources = &step_resources;
-      step.intra_op = environment.intra_op;
-      step.interrupts_seen = interrupts_seen;
-      const RunArgs run{args.data(), results->data(), &step, nullptr};
-      if (compiled_->straight_line()) {
-        try {
-          return RunStep(*compiled_, run, nullptr);
-        } catch (...) {
-          throw Error(InFunction(CurrentStatus(), name_));
-        }
-      }
-
-      const auto own = MakeRef<CancellationManager>();  // a call that fails cancels what else it started
-      CancellationManager::Token token = 0;
-      step.cancellation = own;
-      if (cancellation && !cancellation->Register([own] { own->Cancel(); }, &token)) {
-        throw Cancelled("Function ", name_, " was cancelled before it began");
-      }
-      const auto rendezvous = MakeRef<LocalRendezvous>();
-      step.rendezvous = rendezvous.get();
-      const auto executor = MakeRef<StepExecutor>(nullptr);
-      step.schedule = executor->Poster();
-      Status status;
+      std::optional<CallCancellation> own;  // a straight line starts nothing that its failure would have to cancel
+      if (!compiled_->straight_line()) own.emplace(cancellation, name_);
+      StepScope step({.step_id = scope_->next_step_.fetch_add(1, std::memory_order_relaxed),
+                      .cancellation = own ? own->get() : cancellation,
+                      .functions = scope_.get(),
+                      .intra_op = scope_->runtime_->environment_->intra_op,
+                      .interrupts_seen = interrupts_seen});
+      if (own) step.MakeExecutor(nullptr);
       try {
-        RunStep(*compiled_, run, executor.get());
+        RunStep(*compiled_, {args.data(), results->data(), &step.services(), nullptr}, step.executor());
       } catch (...) {
-        status = InFunction(CurrentStatus(), name_);
+        throw Error(InFunction(CurrentStatus(), name_));
       }
-      if (cancellation) cancellation->Deregister(token);
-      ThrowIfError(status);
     }
 
    private:

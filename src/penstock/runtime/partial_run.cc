@@ -1,9 +1,8 @@
 // Runs in pieces: the step starts at set-up; feeds and fetches pass through its rendezvous one by one.
 #include <algorithm>
 
-#include "penstock/runtime/rendezvous.h"
 #include "penstock/runtime/session.h"
-#include "penstock/runtime/step_executor.h"
+#include "penstock/runtime/step_scope.h"
 
 namespace penstock {
 
@@ -12,10 +11,7 @@ struct Session::PartialState {
   Signature signature;
   std::vector<std::vector<int>> needs;  // by fetch: the feeds that it is computed from
   const Ref<CancellationManager> cancellation = MakeRef<CancellationManager>();
-  ResourceManager step_resources;
-  const Ref<LocalRendezvous> rendezvous = MakeRef<LocalRendezvous>();
-  Ref<StepExecutor> executor;
-  StepServices step;
+  std::optional<StepScope> step;
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -73,33 +69,31 @@ std::string Session::PartialRunSetup(const Signature& signature) {
   state->compiled = CompileStep(std::move(pruned), runtime_->environment);
   state->fed.resize(signature.feeds.size());
   state->fetched.resize(fetches.size());
-  state->step.step_id = next_step_.fetch_add(1);
-  state->step.cancellation = state->cancellation;
-  state->step.rendezvous = state->rendezvous.get();
-  state->step.functions = runtime_->functions.get();
-  state->step.step_resources = &state->step_resources;
-  state->step.intra_op = runtime_->intra_op.get();
-  state->executor = MakeRef<StepExecutor>(runtime_->inter_op[0].get());
-  state->step.schedule = state->executor->Poster();
+  const int64_t step_id = next_step_.fetch_add(1);
+  state->step.emplace(StepScope::Parts{.step_id = step_id,
+                                       .cancellation = state->cancellation,
+                                       .functions = runtime_->functions.get(),
+                                       .intra_op = runtime_->intra_op.get()});
+  state->step->MakeExecutor(runtime_->inter_op[0].get());
   // A cancelled step must not wait for feeds that never come.
   CancellationManager::Token token;
   state->cancellation->Register(
       [weak = std::weak_ptr(state)] {
-        if (const auto s = weak.lock()) s->rendezvous->Abort(Status(Code::kCancelled, "Step was cancelled."));
+        if (const auto s = weak.lock()) s->step->rendezvous().Abort(Status(Code::kCancelled, "Step was cancelled."));
       },
       &token);
-  const std::string handle = StrCat("partial_run/", state->step.step_id);
+  const std::string handle = StrCat("partial_run/", step_id);
   {
     std::lock_guard lock(mutex_);
     RequireOpen();
     ++open_partial_runs_;
     partial_runs_[handle] = state;
   }
-  const RunArgs run{nullptr, nullptr, &state->step, nullptr};
-  state->executor->Post([this, state, run] {
+  const RunArgs run{nullptr, nullptr, &state->step->services(), nullptr};
+  state->step->executor()->Post([this, state, run] {
     RunStepAsync(*state->compiled, run, [this, state](Status status) {
       // Propagates a failed step's error to every pending fetch.
-      if (!status.ok()) state->rendezvous->Abort(status);
+      if (!status.ok()) state->step->rendezvous().Abort(status);
       {
         std::lock_guard lock(state->mutex);
         state->status = std::move(status);
@@ -168,13 +162,13 @@ void Session::PartialRun(const std::string& handle, const std::vector<std::pair<
   got->left = first.size();
   try {
     for (size_t i = 0; i < feeds.size(); ++i)
-      state->rendezvous->Send(FeedKey(kClient, feed_indices[i]), feeds[i].second, false);
+      state->step->rendezvous().Send(FeedKey(kClient, feed_indices[i]), feeds[i].second, false);
   } catch (const Error&) {
     // The step failed already: the fetches say how.
   }
   for (const auto& [fetch, at] : first) {
-    state->rendezvous->ReceiveAsync(FetchKey(kClient, fetch), [state, got, at = at, name = fetches[at].name()](
-                                                                  Status status, Tensor value, bool is_dead) {
+    state->step->rendezvous().ReceiveAsync(FetchKey(kClient, fetch), [state, got, at = at, name = fetches[at].name()](
+                                                                         Status status, Tensor value, bool is_dead) {
       std::lock_guard lock(state->mutex);
       if (status.ok() && is_dead)
         status = Status(Code::kInvalidArgument, StrCat("The tensor returned for ", name, " was not valid."));

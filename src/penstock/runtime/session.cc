@@ -9,8 +9,7 @@
 #include "penstock/op/attr_key.h"
 #include "penstock/runtime/debugger.h"
 #include "penstock/runtime/kept_inputs.h"
-#include "penstock/runtime/rendezvous.h"
-#include "penstock/runtime/step_executor.h"
+#include "penstock/runtime/step_scope.h"
 #include "penstock/runtime/trace.h"
 
 namespace penstock {
@@ -200,12 +199,11 @@ void Session::Run(const PreparedStep& prepared, std::span<const Tensor> feeds, s
                             ToString(wanted));
     }
   }
-  StepServices step;
-  step.cancellation = MakeRef<CancellationManager>();
+  const auto cancellation = MakeRef<CancellationManager>();
   {
     std::lock_guard lock(mutex_);
     RequireOpen();
-    running_.insert(step.cancellation.get());
+    running_.insert(cancellation.get());
   }
   struct Leave {
     Session* session;
@@ -215,34 +213,26 @@ void Session::Run(const PreparedStep& prepared, std::span<const Tensor> feeds, s
       session->running_.erase(cancellation);
       if (session->running_.empty()) session->idle_.notify_all();
     }
-  } leave{this, step.cancellation.get()};
+  } leave{this, cancellation.get()};
 
-  ResourceManager step_resources;
-  step.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
-  step.functions = runtime_->functions.get();
-  step.step_resources = &step_resources;
-  step.intra_op = runtime_->intra_op.get();
-  step.interrupts_seen = interruptible ? g_interrupts.load() : -1;
+  StepScope step({.step_id = next_step_.fetch_add(1, std::memory_order_relaxed),
+                  .cancellation = cancellation,
+                  .functions = runtime_->functions.get(),
+                  .intra_op = runtime_->intra_op.get(),
+                  .interrupts_seen = interruptible ? g_interrupts.load() : -1});
   ThreadPool* const pool = PoolFor(options);
-  Ref<LocalRendezvous> rendezvous;
-  Ref<StepExecutor> executor;
-  if (!compiled.straight_line()) {
-    rendezvous = MakeRef<LocalRendezvous>();
-    step.rendezvous = rendezvous.get();
-    executor = MakeRef<StepExecutor>(pool);
-    step.schedule = executor->Poster();
-  }
+  if (!compiled.straight_line()) step.MakeExecutor(pool);
   std::unique_ptr<StepTrace> trace;
   const bool measured = compiled.costs.CountRun(runtime_->options.graph) && metadata;
   if (metadata && (measured || options.trace_level > 0)) trace = std::make_unique<StepTrace>();
   fetches->assign(compiled.ret_types.size(), Tensor());
-  const RunArgs run{feeds.data(), fetches->data(), &step, trace.get()};
+  const RunArgs run{feeds.data(), fetches->data(), &step.services(), trace.get()};
   const int64_t timeout = options.timeout_ms > 0 ? options.timeout_ms : runtime_->options.operation_timeout_ms;
   if (metadata && options.output_partition_graphs && !runtime_->options.disable_output_partition_graphs) {
     for (const auto& part : compiled.partitions) metadata->partition_graphs.push_back(ToGraphDef(*part));
   }
-  RunStep(compiled, run, executor.get(), timeout);
-  step_resources.ClearAll();
+  RunStep(compiled, run, step.executor(), timeout);
+  step.ClearResources();
   CheckNoneKept(feeds, *fetches);
   if (trace) trace->Fill(metadata);
   if (measured) {

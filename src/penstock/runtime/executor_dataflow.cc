@@ -4,9 +4,13 @@
 //
 // The token rules (what makes a Merge ready, when an iteration is over) are those of TensorFlow's executor, see
 // tensorflow/core/common_runtime/executor.cc; the data structures are our own.
-#include <deque>
+//
+// Threads work in the outermost frame without a lock: its only iteration lives as long as the run, and a Count decides
+// which thread found an instruction ready. Iterations of loops begin and end, so their changes are under the run's
+// mutex.
 #include <map>
 
+#include "penstock/base/closure.h"
 #include "penstock/kernel/py_function.h"
 #include "penstock/runtime/executor.h"
 #include "penstock/runtime/kept_inputs.h"
@@ -22,17 +26,64 @@ struct Entry {
   Token token = Token::kNone;
 };
 
-struct Count {
-  int pending = 0;       // inputs and control inputs still to come
-  int dead = 0;          // how many came dead
-  bool merged = false;   // a Merge took its live input
-  bool started = false;  // a Merge runs once: what comes later is not looked at
+// The inputs that arrived for one instruction in one iteration. Threads may deliver at the same time: exactly one of
+// them finds the instruction ready, and sees what the others wrote into its entries before.
+class Count {
+ public:
+  struct Found {
+    bool ready, dead;
+  };
+
+  // `pending`: inputs and control inputs to come; of a Merge the control inputs only.
+  void Start(int pending) { word_.store(static_cast<uint64_t>(pending), std::memory_order_relaxed); }
+
+  // One more came, for anything but a Merge.
+  Found Come(bool live) {
+    const uint64_t added = (live ? 0 : kOneDead) - 1;
+    const uint64_t now = word_.fetch_add(added, std::memory_order_acq_rel) + added;
+    return {Pending(now) == 0, Dead(now) > 0};
+  }
+
+  // A live input of a Merge: true for the first, whose entry is to be written before MergeLive.
+  bool Claim() { return (word_.fetch_or(kClaimed, std::memory_order_acq_rel) & (kClaimed | kStarted)) == 0; }
+  Found MergeLive(int num_inputs) {
+    return Merge(num_inputs, [](uint64_t word) { return word | kLive; });
+  }
+  Found MergeDead(int num_inputs, int dead) {
+    return Merge(num_inputs, [&](uint64_t word) { return word + static_cast<uint64_t>(dead) * kOneDead; });
+  }
+  Found MergeControl(int num_inputs) {
+    return Merge(num_inputs, [](uint64_t word) { return word - 1; });
+  }
+
+ private:
+  // From the lowest bit: pending, a Merge's marks, how many came dead.
+  static constexpr uint64_t kClaimed = uint64_t{1} << 29, kLive = uint64_t{1} << 30, kStarted = uint64_t{1} << 31,
+                            kOneDead = uint64_t{1} << 32;
+  static int64_t Pending(uint64_t word) { return static_cast<int64_t>(word & (kClaimed - 1)); }
+  static int64_t Dead(uint64_t word) { return static_cast<int64_t>(word / kOneDead); }
+
+  // A Merge is ready once: when its control inputs came, and a live input or no hope for one.
+  template <class Change>
+  Found Merge(int num_inputs, Change change) {
+    uint64_t before = word_.load(std::memory_order_relaxed), now;
+    bool ready;
+    do {
+      now = change(before);
+      const bool decided = (now & kLive) || (!(now & kClaimed) && Dead(now) >= num_inputs);
+      ready = decided && Pending(now) == 0 && !(now & kStarted);
+      if (ready) now |= kStarted;
+    } while (!word_.compare_exchange_weak(before, now, std::memory_order_acq_rel, std::memory_order_relaxed));
+    return {ready, !(now & kLive)};
+  }
+
+  std::atomic<uint64_t> word_{0};
 };
 
 struct Iteration {
   std::vector<Entry> entries;
   std::vector<Count> counts;
-  int outstanding = 0;         // instructions ready or running
+  int outstanding = 0;         // instructions ready or running; not counted in the outermost frame
   int outstanding_frames = 0;  // child frames entered from here
 };
 
@@ -66,21 +117,12 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
 
   void Start() {
     std::vector<Task> ready;
-    {
-      std::lock_guard lock(mutex_);
-      root_.iterations[0] = NewIteration(root_);
-      for (const int index : program_.frames[0].instructions) {
-        const Instruction& instruction = program_.instructions[index];
-        if (instruction.num_inputs == 0 && instruction.num_control_inputs == 0) {
-          ready.push_back({&instruction, &root_, 0, root_.iterations[0].get(), false});
-        }
+    Iteration* const only = (root_.iterations[0] = NewIteration(root_)).get();
+    for (const int index : program_.frames[0].instructions) {
+      const Instruction& instruction = program_.instructions[index];
+      if (instruction.num_inputs == 0 && instruction.num_control_inputs == 0) {
+        ready.push_back({&instruction, &root_, 0, only, false});
       }
-      root_.iterations[0]->outstanding += static_cast<int>(ready.size());
-      outstanding_ = static_cast<int64_t>(ready.size());
-    }
-    if (ready.empty()) {
-      done_(Status());
-      return;
     }
     Process(ready);
   }
@@ -92,12 +134,12 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     const StaticFrame& info = Static(frame);
     auto iteration = std::make_unique<Iteration>();
     iteration->entries.resize(info.num_entries);
-    iteration->counts.resize(info.num_instructions);
+    iteration->counts = std::vector<Count>(info.num_instructions);
     for (const int index : info.instructions) {
       const Instruction& instruction = program_.instructions[index];
       // A Merge waits for its control inputs and one live (or all dead) data input, which is counted apart.
-      iteration->counts[instruction.local].pending =
-          instruction.num_control_inputs + (instruction.flow == Flow::kMerge ? 0 : instruction.num_inputs);
+      iteration->counts[instruction.local].Start(instruction.num_control_inputs +
+                                                 (instruction.flow == Flow::kMerge ? 0 : instruction.num_inputs));
     }
     return iteration;
   }
@@ -125,18 +167,16 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
   // Tasks that one thread is to run: in the order in which they came, and those that take long again apart.
   class Queue {
    public:
-    void Add(const std::vector<Task>& tasks) {
-      for (const Task& task : tasks) (IsHeavy(task) ? heavy_ : cheap_).items.push_back({next_++, task});
-    }
+    void Add(const Task& task) { (IsHeavy(task) ? heavy_ : cheap_).Push({next_++, task}); }
     size_t size() const { return cheap_.size() + heavy_.size(); }
     Task Pop() {
-      const bool cheap = heavy_.size() == 0 || (cheap_.size() > 0 && cheap_.front().number < heavy_.front().number);
-      return (cheap ? cheap_ : heavy_).Pop();
+      const bool cheap = heavy_.empty() || (!cheap_.empty() && cheap_.front().number < heavy_.front().number);
+      return (cheap ? cheap_ : heavy_).Pop().task;
     }
     // Calls `give` with each of the heavy tasks, which are the caller's then.
     template <class Give>
     void GiveHeavy(Give give) {
-      while (heavy_.size() > 0) give(heavy_.Pop());
+      while (!heavy_.empty()) give(heavy_.Pop().task);
     }
 
    private:
@@ -144,57 +184,86 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       uint64_t number;
       Task task;
     };
-    struct Fifo {
-      std::vector<Numbered> items;
-      size_t first = 0;
-      size_t size() const { return items.size() - first; }
-      const Numbered& front() const { return items[first]; }
-      Task Pop() {
-        const Task task = items[first++].task;
-        if (first == items.size()) items.clear(), first = 0;
-        return task;
-      }
-    };
-    Fifo cheap_, heavy_;
+    Fifo<Numbered> cheap_, heavy_;
     uint64_t next_ = 0;
   };
 
-  // Runs ready tasks until none is left for this thread. While it does something that takes long, other threads take
-  // over whatever else does.
-  void Process(const std::vector<Task>& ready) {
-    const auto self = shared_from_this();
+  // Memory of one thread for the tasks that it runs one after the other; kept for its next run.
+  struct Workspace {
     Queue queue;
-    queue.Add(ready);
     std::vector<Task> fresh;
-    Scratch scratch;
-    while (queue.size() > 0) {
-      const Task task = queue.Pop();
-      StepExecutor& executor = *StepExecutor::Current();
-      if (IsHeavy(task)) {
-        queue.GiveHeavy([&](const Task& other) { executor.Post([self, other] { self->Process({other}); }); });
-        executor.Offer();
-      }
-      const int aside = static_cast<int>(queue.size());
-      fresh.clear();
-      if (aside > 0) executor.SetAside(aside);
-      const bool over = RunTask(task, &scratch, &fresh);
-      if (aside > 0) executor.SetAside(-aside);
-      if (over) queue.Add(fresh);  // else it goes on elsewhere
-    }
-  }
-
-  // Memory of one thread for the tasks that it runs one after the other.
-  struct Scratch {
     std::vector<Entry> outputs;
     std::vector<KernelContext::Input> inputs;
     std::vector<Value> values;
   };
+  class Borrowed {
+   public:
+    Borrowed() : workspace_(std::move(t_spare)) {
+      if (!workspace_) workspace_ = std::make_unique<Workspace>();
+    }
+    ~Borrowed() {
+      if (workspace_->queue.size() > 0) return;  // left by an exception
+      workspace_->outputs.clear();
+      workspace_->values.clear();
+      t_spare = std::move(workspace_);
+    }
+    Workspace* operator->() const { return workspace_.get(); }
+    Workspace& operator*() const { return *workspace_; }
 
-  // True if the task is over and `fresh` holds what became ready.
-  bool RunTask(const Task& task, Scratch* scratch, std::vector<Task>* fresh) {
+   private:
+    static thread_local std::unique_ptr<Workspace> t_spare;
+    std::unique_ptr<Workspace> workspace_;  // a run inside one of this run's kernels has another
+  };
+
+  // Runs ready tasks until none is left for this thread, which is one activity of the run. While it does something that
+  // takes long, other threads take over whatever else does.
+  void Process(std::span<const Task> ready) {
+    const auto self = shared_from_this();
+    {
+      const Borrowed workspace;
+      Queue& queue = workspace->queue;
+      for (const Task& task : ready) queue.Add(task);
+      while (queue.size() > 0) {
+        const Task task = queue.Pop();
+        StepExecutor& executor = *StepExecutor::Current();
+        if (IsHeavy(task)) {
+          queue.GiveHeavy([&](const Task& other) {
+            Begin();
+            executor.Post([self, other] { self->Process({&other, 1}); });
+          });
+          executor.Offer();
+        }
+        const int aside = static_cast<int>(queue.size());
+        std::vector<Task>& fresh = workspace->fresh;
+        fresh.clear();
+        if (aside > 0) executor.SetAside(aside);
+        RunTask(task, *workspace, &fresh);
+        if (aside > 0) executor.SetAside(-aside);
+        for (const Task& each : fresh) queue.Add(each);
+      }
+    }
+    End();
+  }
+
+  // Activities: threads in Process, or called to it, and asynchronous kernels that go on elsewhere. When the last one
+  // ends, the run does.
+  void Begin() { activities_.fetch_add(1, std::memory_order_relaxed); }
+  void End() {
+    if (activities_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+    Status status;
+    {
+      std::lock_guard lock(mutex_);
+      status = status_;
+    }
+    auto done = std::move(done_);
+    done(status);
+  }
+
+  // Adds to `fresh` what became ready, if the task is over and does not go on elsewhere.
+  void RunTask(const Task& task, Workspace& workspace, std::vector<Task>* fresh) {
     const Instruction& instruction = *task.instruction;
     Entry* entries = Entries(task);
-    std::vector<Entry>& outputs = scratch->outputs;
+    std::vector<Entry>& outputs = workspace.outputs;
     outputs.clear();
     outputs.resize(instruction.num_outputs);
     const bool transfer = instruction.flow == Flow::kSend || instruction.flow == Flow::kRecv;
@@ -243,11 +312,11 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
         self->RunOnOwnThread(state, std::move(done));
       });
     }
-    std::vector<KernelContext::Input>& inputs = scratch->inputs;
+    std::vector<KernelContext::Input>& inputs = workspace.inputs;
     inputs.clear();
     for (int i = 0; i < instruction.num_inputs; ++i) inputs.push_back({&entries[i].value, true});
     if (instruction.keeps_inputs) OwnInputs(inputs);
-    std::vector<Value>& values = scratch->values;
+    std::vector<Value>& values = workspace.values;
     values.clear();
     values.resize(instruction.num_outputs);
     KernelContext k(instruction.view, inputs, values, *run_.step, *program_.device);
@@ -300,9 +369,10 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     if (!RunOnGrowingPool(work)) work();
   }
 
-  // Calls `start(state, done)`. True if it is over already, and `fresh` holds what became ready.
+  // Calls `start(state, done)`. Adds to `fresh` what became ready if it is over already; else it continues as a
+  // separate activity.
   template <class Start>
-  bool RunAsync(const Task& task, Entry* entries, std::vector<Task>* fresh, Start start) {
+  void RunAsync(const Task& task, Entry* entries, std::vector<Task>* fresh, Start start) {
     const Instruction& instruction = *task.instruction;
     auto state = std::make_shared<AsyncState>();
     state->task = task;
@@ -326,17 +396,18 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
       self->run_.step->schedule([self, state] {
         std::vector<Task> fresh;
         self->FinishAsync(*state, &fresh);
-        if (!fresh.empty()) self->Process(fresh);
+        self->Process(fresh);
       });
     };
+    Begin();
     try {
       start(*state, done);
     } catch (...) {
       done(CurrentStatus());
     }
-    if (state->phase.exchange(2) == 0) return false;
+    if (state->phase.exchange(2) == 0) return;
     FinishAsync(*state, fresh);
-    return true;
+    End();  // not the last one: the caller goes on
   }
 
   void FinishAsync(AsyncState& state, std::vector<Task>* fresh) {
@@ -402,28 +473,21 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     return static_cast<int64_t>(frame.key + static_cast<uint64_t>(iteration));
   }
 
-  // Hands the outputs on, and ends iterations, frames and the whole run when nothing is left in them. Always true.
-  bool Finish(const Task& task, std::vector<Entry>& outputs, std::vector<Task>* fresh, bool propagate) {
-    bool over = false;
-    Status status;
-    {
-      std::lock_guard lock(mutex_);
-      if (propagate && !failed_) Propagate(task, outputs, fresh);
-      outstanding_ += static_cast<int64_t>(fresh->size());
-      --task.state->outstanding;
-      if (!failed_) {
-        const size_t before = fresh->size();
-        CleanUp(task.frame, task.iteration, fresh);
-        outstanding_ += static_cast<int64_t>(fresh->size() - before);
-      }
-      over = --outstanding_ == 0;
-      status = status_;
+  bool IsOutermost(const Frame* frame) const { return frame == &root_; }
+
+  // Hands the outputs on, and ends iterations and frames in which nothing is left.
+  void Finish(const Task& task, std::vector<Entry>& outputs, std::vector<Task>* fresh, bool propagate) {
+    if (failed_.load(std::memory_order_relaxed)) return;
+    if (IsOutermost(task.frame) && task.instruction->flow != Flow::kEnter) {
+      if (propagate)
+        Deliver(task.frame, task.iteration, *task.state, *task.instruction, task.dead, outputs.data(), fresh);
+      return;
     }
-    if (over) {
-      auto done = std::move(done_);
-      done(status);
-    }
-    return true;
+    std::lock_guard lock(mutex_);
+    if (propagate) Propagate(task, outputs, fresh);
+    if (IsOutermost(task.frame)) return;
+    --task.state->outstanding;
+    CleanUp(task.frame, task.iteration, fresh);
   }
 
   void Propagate(const Task& task, std::vector<Entry>& outputs, std::vector<Task>* fresh) {
@@ -498,59 +562,49 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     for (auto& [instruction, entry] : deferred) Activate(frame, number, *instruction, false, &entry, fresh);
   }
 
-  // Delivers an instruction's outputs to all that wait for them in one iteration.
+  // Delivers an instruction's outputs in an iteration, unless that is over: then they are dead.
   void Activate(Frame* frame, int64_t number, const Instruction& from, bool dead, Entry* outputs,
                 std::vector<Task>* fresh) {
     const auto found = frame->iterations.find(number);
-    if (found == frame->iterations.end()) return;  // a dead value for an iteration that is over
-    Iteration& iteration = *found->second;
+    if (found != frame->iterations.end()) Deliver(frame, number, *found->second, from, dead, outputs, fresh);
+  }
+
+  void Deliver(Frame* frame, int64_t number, Iteration& iteration, const Instruction& from, bool dead, Entry* outputs,
+               std::vector<Task>* fresh) {
     for (int e = from.first_edge; e < from.first_edge + from.num_edges; ++e) {
       const Edge& edge = program_.edges[e];
       const Instruction& to = program_.instructions[edge.to];
-      Count& count = iteration.counts[to.local];
       const bool control = edge.output < 0;
       const bool live = control ? !dead : outputs[edge.output].token == Token::kLive;
-      bool ready = false, to_dead = false;
+      Count& count = iteration.counts[to.local];
       Entry* entry = control ? nullptr : &iteration.entries[to.first_entry + edge.input];
+      const auto hand_over = [&] { *entry = edge.last ? std::move(outputs[edge.output]) : outputs[edge.output]; };
+      Count::Found found;
       if (to.flow == Flow::kMerge) {
         if (control) {
-          --count.pending;
-        } else if (live) {
-          if (!count.merged && !count.started) {
-            count.merged = true;
-            *entry = edge.last ? std::move(outputs[edge.output]) : outputs[edge.output];
-            ready = count.pending == 0;
-          }
+          found = count.MergeControl(to.num_inputs);
+        } else if (!live) {
+          // No iteration of a loop that was not entered brings a live value.
+          found = count.MergeDead(to.num_inputs, from.flow == Flow::kEnter ? to.num_inputs : 1);
+        } else if (count.Claim()) {
+          hand_over();
+          found = count.MergeLive(to.num_inputs);
         } else {
-          ++count.dead;
+          continue;
         }
-        const bool all_dead =
-            !count.merged && (count.dead == to.num_inputs || (!control && !live && from.flow == Flow::kEnter));
-        if (control) {
-          ready = count.pending == 0 && (count.merged || count.dead == to.num_inputs);
-          to_dead = !count.merged;
-        } else if (!live && all_dead) {
-          ready = count.pending == 0;
-          to_dead = true;
-        }
-        ready = ready && !count.started;
-        count.started = count.started || ready;
       } else {
-        if (!live) ++count.dead;
-        if (entry) {
-          if (live) {
-            *entry = edge.last ? std::move(outputs[edge.output]) : outputs[edge.output];
-          } else {
-            entry->token = Token::kDead;
-          }
+        if (entry && live) {
+          hand_over();
+        } else if (entry) {
+          entry->token = Token::kDead;
         }
-        ready = --count.pending == 0;
-        to_dead = count.dead > 0 && !to.control_trigger;
+        const bool only = to.num_inputs + to.num_control_inputs == 1;
+        found = only ? Count::Found{true, !live} : count.Come(live);
+        found.dead &= !to.control_trigger;
       }
-      if (ready) {
-        ++iteration.outstanding;
-        fresh->push_back({&to, frame, number, &iteration, to_dead});
-      }
+      if (!found.ready) continue;
+      if (!IsOutermost(frame)) ++iteration.outstanding;
+      fresh->push_back({&to, frame, number, &iteration, found.dead});
     }
   }
 
@@ -589,10 +643,12 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
   std::function<void(Status)> done_;
   std::mutex mutex_;
   Frame root_;
-  int64_t outstanding_ = 0;
+  std::atomic<int64_t> activities_{1};
   std::atomic<bool> failed_{false};
   Status status_;
 };
+
+thread_local std::unique_ptr<DataflowRun::Workspace> DataflowRun::Borrowed::t_spare;
 
 }  // namespace
 

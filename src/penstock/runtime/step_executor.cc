@@ -40,14 +40,14 @@ class StepExecutor::Inside {
 StepExecutor* StepExecutor::Current() { return t_inside; }
 
 std::function<void(std::function<void()>)> StepExecutor::Poster() {
-  return [self = Shared()](std::function<void()> task) { self->Post(std::move(task)); };
+  return [self = ShareRef(this)](std::function<void()> task) { self->Post(std::move(task)); };
 }
 
-void StepExecutor::Post(std::function<void()> task) {
-  const auto self = Shared();  // the step may end as soon as the task is there
+void StepExecutor::Post(Closure task) {
+  const auto self = ShareRef(this);  // the step may end as soon as the task is there
   {
     std::lock_guard lock(mutex_);
-    tasks_.push_back(std::move(task));
+    tasks_.Push(std::move(task));
     has_tasks_.store(true, std::memory_order_relaxed);
     if (t_inside == this || !Summon()) return;
   }
@@ -55,7 +55,7 @@ void StepExecutor::Post(std::function<void()> task) {
 }
 
 void StepExecutor::Offer() {
-  const auto self = Shared();
+  const auto self = ShareRef(this);
   while (has_tasks_.load(std::memory_order_relaxed)) {
     {
       std::lock_guard lock(mutex_);
@@ -87,7 +87,7 @@ bool StepExecutor::Summon() {
 }
 
 void StepExecutor::CallWorker() {
-  const auto work = [self = Shared()] { self->Work(); };
+  const auto work = [self = ShareRef(this)] { self->Work(); };
   if (pool_) return pool_->Schedule(work);
   if (RunOnGrowingPool(work)) return;
   // No thread can be had. The home thread takes the tasks when it comes back; without one they run here.
@@ -113,12 +113,11 @@ void StepExecutor::Work() {
 
 void StepExecutor::Drain(std::unique_lock<std::mutex>& lock) {
   while (!tasks_.empty()) {
-    std::function<void()> task = std::move(tasks_.front());
-    tasks_.pop_front();
+    Closure task = tasks_.Pop();
     has_tasks_.store(!tasks_.empty(), std::memory_order_relaxed);
     lock.unlock();
     task();
-    task = nullptr;
+    task = Closure();
     lock.lock();
   }
 }
@@ -130,7 +129,7 @@ Status StepExecutor::RunToEnd(FunctionRef<void(std::function<void(Status)>)> sta
   has_home_ = true;
   Deadline deadline(limits.timeout_ms, cancellation);
   Alarm interrupt;
-  start([self = Shared()](Status status) {
+  start([self = ShareRef(this)](Status status) {
     std::lock_guard lock(self->mutex_);
     self->status_ = std::move(status);
     self->over_ = true;

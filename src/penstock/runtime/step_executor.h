@@ -2,10 +2,10 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 
 #include "penstock/base/alarms.h"
+#include "penstock/base/closure.h"
 #include "penstock/kernel/services.h"
 
 namespace penstock {
@@ -43,7 +43,7 @@ class StepExecutor final : public RefCounted {
 
   // Returns at once and runs `task` later: on this thread, if it runs a task of the same step and as soon as that is
   // over; else on another one. `task` may not throw.
-  void Post(std::function<void()> task);
+  void Post(Closure task);
   // Post as a function, for StepServices::schedule.
   std::function<void(std::function<void()>)> Poster();
   // To be called by a task before it takes long: other threads take over what it has posted.
@@ -63,11 +63,6 @@ class StepExecutor final : public RefCounted {
  private:
   class Inside;
 
-  Ref<StepExecutor> Shared() {
-    AddRef();
-    return Ref<StepExecutor>(this);
-  }
-
   // Under the mutex: notifies the home thread if it waits, or claims a worker: then true, and CallWorker must follow.
   bool Summon();
   void CallWorker();
@@ -77,7 +72,7 @@ class StepExecutor final : public RefCounted {
 
   ThreadPool* const pool_;
   std::mutex mutex_;
-  std::deque<std::function<void()>> tasks_;
+  Fifo<Closure> tasks_;
   std::atomic<bool> has_tasks_{false};
   int workers_ = 0;  // called and not begun yet
   bool has_home_ = false, home_waits_ = false, over_ = false;

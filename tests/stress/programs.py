@@ -143,44 +143,63 @@ def doubled(x):
 
 
 def building(seed, runs):
-    """Threads extend, differentiate and change one graph while others compile and run parts of it."""
+    """Threads extend, differentiate and change one graph while others compile and run parts of it. Each step is new
+    and has 2,000 nodes, all of which two threads keep changing, so nodes that are copied without the graph's mutex
+    crash the process."""
+    nodes = 2000
     graph = tf.Graph()
     with graph.as_default():
         x = tf.placeholder(tf.float32, [], name="x")
-        values = [x]
-        for i in range(60):
-            values.append(doubled(values[-1]) / 2 + 1 if i % 10 == 5 else values[-1] * 1 + 1)
         ones = [tf.constant(1.0), tf.constant(1.0)]
-        changed = [tf.add(values[i], ones[0], name=f"changed_{i}") for i in range(20)]
+        values = [x]
+        for i in range(nodes):
+            values.append(tf.add(values[-1], ones[0]))
+        short = [x]
+        for i in range(60):
+            short.append(doubled(short[-1]) / 2 + 1 if i % 10 == 5 else short[-1] * 1 + 1)
         first = tf.no_op()
+    changed = [value.op for value in values[1:]]
+    done = []  # threads that have run all their steps
+
+    def compile_and_run(rng, sess, run):
+        with graph.as_default():
+            y = values[-1 - run % 7] * float(run)  # a new step in each run
+        assert sess.run(y, {x: 2}) == (2 + nodes - run % 7) * run
+
+    def differentiate(rng, sess, run):
+        n = rng.randrange(1, 60)
+        with graph.as_default():
+            gradient = tf.gradients(tf.square(short[n]), x)[0]
+            second = tf.gradients(gradient, x)[0]
+        assert sess.run([gradient, second], {x: 2}) == [2 * (2 + n), 2]
+
+    def change(rng):
+        """Changes every node once, in random order."""
+        for op in rng.sample(changed, nodes):
+            op._set_device(rng.choice(["", "/device:CPU:0", "/job:localhost/replica:0/task:0/cpu:0"]))
+            for i in range(3):
+                op._set_attr(f"_note_{i}", tf.AttrValue(s=b"a note that needs memory " * rng.randrange(1, 9)))
+            for i in range(3):
+                op._clear_attr(f"_note_{i}")
+            op._update_input(1, rng.choice(ones))
+            op._add_control_input(rng.choice([first, ones[0].op, ones[1].op]))
+            op._remove_all_control_inputs()
+            op.outputs[0].set_shape([])
 
     def work(i):
         rng = random.Random(seed * 100 + i)
-        with graph.as_default(), tf.Session(graph=graph) as sess:
-            for run in range(runs):
-                k, n = rng.randrange(20), rng.randrange(1, 60)
-                if i % 4 == 0:
-                    y = values[n] * values[k]
-                    assert sess.run(y, {x: 2}) == (2 + n) * (2 + k)
-                elif i % 4 == 1:
-                    y = tf.square(values[n])
-                    gradient = tf.gradients(y, x)[0]
-                    second = tf.gradients(gradient, x)[0]
-                    assert sess.run([gradient, second], {x: 2}) == [2 * (2 + n), 2]
-                elif i % 4 == 2:
-                    for op in rng.sample([t.op for t in changed], 20):
-                        op._set_device(rng.choice(["", "/device:CPU:0", "/job:localhost/replica:0/task:0/cpu:0"]))
-                        op._set_attr("_note", tf.AttrValue(s=b"a note that needs memory " * rng.randrange(1, 9)))
-                        op._clear_attr("_note")
-                        op._update_input(1, rng.choice(ones))
-                        op._add_control_input(rng.choice([first, ones[0].op, ones[1].op]))
-                        op._remove_all_control_inputs()
-                        op.outputs[0].set_shape([])
-                else:
-                    some = rng.sample(range(20), 3)
-                    assert sess.run([changed[j] for j in some], {x: run}) == [run + j + 1 for j in some]
+        if i < 2:
+            while len(done) < 4:
+                change(rng)
+            return
+        try:
+            with tf.Session(graph=graph) as sess:
+                for run in range(runs):
+                    (compile_and_run if i < 5 else differentiate)(rng, sess, run * 3 + i)
+        finally:
+            done.append(i)
 
-    on_threads(8, work)
+    on_threads(6, work)
 
 
 def closing(seed, runs):

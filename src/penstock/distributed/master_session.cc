@@ -83,8 +83,8 @@ void MasterSession::CreateWorkerSessions() {
     request.server.cluster = options_.cluster;
     request.server.job = name.job;
     request.server.task = name.task;
-    request.isolate_state = options_.isolate_session_state ||
-                            (!options_.cluster.empty() && !options_.shares_state_in_own_cluster);
+    request.isolate_state =
+        options_.isolate_session_state || (!options_.cluster.empty() && !options_.shares_state_in_own_cluster);
     if (options_.share_cluster_devices_in_session) request.cluster_devices = attributes_;
     request.master_task = task_;
     request.master_incarnation = static_cast<int64_t>(client_.incarnation);

@@ -419,7 +419,7 @@ void Worker::Run(RunGraphRequest given, bool here, Ref<CancellationManager> canc
   CancellationManager::Token token = 0;
   if (cancellation && !cancellation->Register([step] { step->Cancel(); }, &token)) step->Cancel();
   const auto finish = [step, request, cancellation, token, done = std::move(done)](Status status, NamedTensors values) {
-    // The cancelling thread runs the callbacks of all its calls, so that nothing waits for them.
+    // The cancelling thread runs the callbacks of all its calls: there is no need to wait for them.
     if (cancellation && !cancellation->cancelled()) cancellation->Deregister(token);
     RunGraphResponse response;
     if (status.ok()) {

@@ -69,7 +69,7 @@ struct SessionOptions {
   GraphOptions graph;
   bool isolate_session_state = false, share_cluster_devices_in_session = false;
   std::map<std::string, std::map<int, std::string>> cluster;  // job -> task -> address
-  bool shares_state_in_own_cluster = false;  // share_session_state_in_clusterspec_propagation
+  bool shares_state_in_own_cluster = false;                   // share_session_state_in_clusterspec_propagation
   std::string session_name;                                   // session_metadata
   int64_t session_version = 0;
   bool has_session_metadata = false;

@@ -51,7 +51,7 @@ def build(classes):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", type=int, default=300)
     steps = parser.parse_args().steps
     numbers, letters = read()
@@ -60,12 +60,12 @@ def main():
     random = np.random.RandomState(0)
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
-        first = None
+        first = now = 0.0
         for step in range(steps + 1):
             at = random.randint(0, len(numbers) - LENGTH - 1, BATCH)
             rows = np.stack([numbers[i:i + LENGTH + 1] for i in at])
             now, _ = session.run([loss, train], {x: rows[:, :-1], y: rows[:, 1:]})
-            first = now if first is None else first
+            first = first or now
             if step % 50 == 0:
                 print("step %4d  loss %.3f" % (step, now))
         print("lost %.0f %% of the first loss" % (100 * (1 - now / first)))

@@ -6,6 +6,7 @@ and with Newton's idea of curvature along the gradient, which needs a gradient o
 It is a program of TensorFlow 2: it knows nothing of Penstock, and runs under TensorFlow 2 just the same.
 """
 import argparse
+import math
 import time
 
 import numpy as np
@@ -92,7 +93,7 @@ def curvature_step(network, points, which):
 
 
 def train(name, step, network, points, which, steps):
-    started = time.perf_counter()
+    started, loss = time.perf_counter(), math.nan
     for _ in range(steps):
         loss = step()
     seconds = time.perf_counter() - started

@@ -11,6 +11,7 @@ import gzip
 import os
 import sys
 import time
+import typing
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -80,7 +81,8 @@ def train(arguments, path):
     saver = tf.train.Saver()
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
-        started, batches = time.time(), iter(())
+        started = time.time()
+        batches: typing.Iterator[np.ndarray] = iter(())
         for step in range(1, steps + 1):
             rows = next(batches, None)
             if rows is None:  # a new epoch, in a new order

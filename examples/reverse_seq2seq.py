@@ -35,14 +35,14 @@ def build():
     train = tf.train.AdamOptimizer(0.01).minimize(loss)
 
     with tf.variable_scope(tf.get_variable_scope(), reuse=True):
-        helper = seq2seq.GreedyEmbeddingHelper(embedding, tf.fill([BATCH], START), END)
-        answers, _, _ = seq2seq.dynamic_decode(seq2seq.BasicDecoder(cell, helper, first, classes),
+        greedy = seq2seq.GreedyEmbeddingHelper(embedding, tf.fill([BATCH], START), END)
+        answers, _, _ = seq2seq.dynamic_decode(seq2seq.BasicDecoder(cell, greedy, first, classes),
                                                maximum_iterations=LENGTH + 1, scope="decoder")
     return source, loss, train, answers.sample_id
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--steps", type=int, default=300)
     steps = parser.parse_args().steps
     tf.set_random_seed(1)

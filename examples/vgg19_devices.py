@@ -57,7 +57,7 @@ def main():
     for stats in sorted(metadata.step_stats.dev_stats, key=lambda stats: stats.device):
         if not stats.device.startswith("/job:"):
             continue  # TensorFlow's profiler lists its threads too
-        layers = collections.Counter()
+        layers: collections.Counter = collections.Counter()
         for node in stats.node_stats:
             name = node.node_name.split("/")[0]
             if name.startswith(("block", "fc", "logits", "probabilities")):

@@ -39,7 +39,7 @@ def columns():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--model_dir", default=None, help="where checkpoints and events go; a temporary one otherwise")
     args = parser.parse_args()

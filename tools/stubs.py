@@ -18,6 +18,8 @@ import os
 import shutil
 import sys
 
+import stub_modules
+
 from penstock.api import lazy
 from penstock._src.base.hooks import full_name
 from penstock._src.graph.definitions import op_functions
@@ -45,11 +47,17 @@ def write(folder, path, lines):
 # --- public namespaces
 
 
+named = set()  # (module, name) of what public names are
+
+
 def imported(name, target):
     """The lines that make `name` what the table's `target` is."""
     module, _, attribute = target.partition(":")
+    named.add((full_name(module), attribute.partition(".")[0]))
     if not attribute:
         package, _, last = full_name(module).rpartition(".")
+        if last != name:  # only names that stay the same are exported by a stub
+            return [f"from {package} import {last} as _{last}", f"{name} = _{last}"]
         return [f"from {package} import {last} as {name}"]
     first = attribute.partition(".")[0]
     if first not in names_in(full_name(module)):  # made while the module loads
@@ -61,6 +69,8 @@ def imported(name, target):
             kind = type(value)
             return [f"from {kind.__module__} import {kind.__name__} as _{kind.__name__}", f"{name}: _{kind.__name__}"]
         return [f"{name}: Any"]
+    if name == "__version__":
+        return ["__version__: str"]
     if attribute == name:
         return [f"from {full_name(module)} import {name} as {name}"]
     return [f"from {full_name(module)} import {first} as _{first}", f"{name} = _{attribute}"]
@@ -123,6 +133,16 @@ def write_namespaces(folder, version, root, below):
             if name not in children and name.isidentifier() and not keyword.iskeyword(name):
                 lines += imported(name, target)
         write(folder, os.path.join(below, path, "__init__.pyi") if path else os.path.join(root, "__init__.pyi"), lines)
+
+
+def write_modules(folder):
+    """The modules that public names come from."""
+    for module in sorted({home for target in named for home in stub_modules.homes(*target)}):
+        lines = stub_modules.stub_of(module) if module.startswith("penstock._src.") else None
+        if lines is not None:
+            path = module.replace(".", "/")[len("penstock/"):]
+            spec = importlib.util.find_spec(module)
+            write(folder, path + ("/__init__.pyi" if spec.submodule_search_locations else ".pyi"), lines)
 
 
 # --- ops
@@ -226,6 +246,10 @@ def described_class(kind, tensor):
             lines.append(f"    {name}: Any")
         elif name != "__hash__":
             lines.append(f"    {name}: Any")
+    if kind.__name__ == "Tensor":  # what eager tensors have besides
+        lines += [f"    def {name}(self) -> {result}: ..." for name, result in (
+            ("numpy", "Any"), ("cpu", "Any"), ("gpu", "Any"), ("__float__", "float"), ("__int__", "int"),
+            ("__index__", "int"), ("__bool__", "bool")) if name not in vars(kind)]
     return lines if len(lines) > 1 else lines + ["    ..."]
 
 
@@ -266,6 +290,8 @@ def main(folder):
     write_namespaces(folder, "v1", "v1", "v1")
     write_namespaces(folder, "v1", "compat/v1", "compat/v1")
     write_namespaces(folder, "v2", "", "_stubs/v2")
+    write(folder, "v2.pyi", ["from penstock import *", "__version__: str"])
+    write_modules(folder)
     write_ops(folder)
     write_described(folder)
     write(folder, "py.typed", [])

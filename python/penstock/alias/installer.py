@@ -148,7 +148,7 @@ def stubs(version):
 
 
 def _stub(package):
-    return f"from {package} import *\n"
+    return f"from {package} import *\n__version__: str\n"
 
 
 def _packages(folder) -> Iterator[tuple]:

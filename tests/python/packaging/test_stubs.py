@@ -1,6 +1,7 @@
 """The .pyi files that tools/stubs.py makes for the installed package: complete, and right for a type checker."""
 import ast
 import inspect
+import json
 import os
 import re
 import shutil
@@ -88,6 +89,65 @@ tf.raw_ops.MatMul(a=x)
 tf.Variable(1.0, nonsense=1)
 x.nonsense()
 """
+
+
+WRONG_OF_VERSION_TWO = """
+import penstock.v2 as tf
+x = tf.constant([1.0])
+with tf.GradientTape() as tape:
+    tape.watch(x)
+tf.nn.relu(tf.reduce_sum(x * x + 1)).numpy(), tf.__version__.split(), tf.data.Dataset.range(3).map(lambda v: v + 1)
+tf.compat.v1.placeholder(tf.float32, name="x")
+tf.nonsense
+tf.reduce_sum()
+"""
+
+
+@pytest.fixture(scope="module")
+def alias(package):
+    """A folder with the package `tensorflow` of version 1 that `penstock alias --install` writes beside that package."""
+    folder = package.parent / "alias"
+    folder.mkdir()
+    source = "import sys; sys.path.insert(0, sys.argv[1])\n" \
+             "from penstock.alias import installer; installer.install(sys.argv[2], 'v1')"
+    subprocess.run([sys.executable, "-c", source, str(package.parent), str(folder)], check=True)
+    return folder
+
+
+def complaints_of_mypy(package, alias, tmp_path, programs):
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--follow-imports=silent", "--ignore-missing-imports", "--check-untyped-defs",
+         "--cache-dir", str(tmp_path / "cache"), *programs], capture_output=True, text=True, cwd=tmp_path,
+        env={**{k: v for k, v in os.environ.items() if k != "PYTHONPATH"}, "MYPYPATH": f"{alias}:{package.parent}"})
+    return [line for line in done.stdout.splitlines() if ": error:" in line] or done.stdout
+
+
+def test_examples_are_clean_by_the_name_of_tensorflow(package, alias, tmp_path):
+    """`tensorflow`, as installed, and penstock.v2 have types: no false error, and wrong programs are found."""
+    pytest.importorskip("mypy")
+    (tmp_path / "two.py").write_text(WRONG_OF_VERSION_TWO)
+    (tmp_path / "named.py").write_text(WRONG.replace("penstock.v1", "tensorflow"))
+    programs = sorted(map(str, (ROOT / "examples").rglob("*.py")))
+    found = complaints_of_mypy(package, alias, tmp_path, ["two.py", "named.py", *programs])
+    assert [line.rpartition(": error:")[0] for line in found if line.startswith("two.py")] == [
+        "two.py:8", "two.py:9"], found
+    assert {line.split(":")[1] for line in found if line.startswith("named.py")} == {"6", "7", "8", "9", "10", "11"}, found
+    assert all(line.startswith(("two.py", "named.py")) for line in found), found
+
+
+@pytest.mark.slow
+def test_pyright_agrees(package, alias, tmp_path):
+    pytest.importorskip("pyright")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    (tmp_path / "examples" / "named.py").write_text(WRONG.replace("penstock.v1", "tensorflow"))
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({
+        "extraPaths": [str(alias), str(package.parent)], "include": ["examples"], "reportMissingModuleSource": False}))
+    done = subprocess.run([sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson"],
+                          capture_output=True, text=True, cwd=tmp_path)
+    found = [(os.path.basename(each["file"]), each["range"]["start"]["line"] + 1, each["message"])
+             for each in json.loads(done.stdout)["generalDiagnostics"] if each["severity"] == "error"]
+    assert {6, 7} <= {line for file, line, _ in found if file == "named.py"}, found
+    assert not [each for each in found if each[0] != "named.py"], found
 
 
 def test_a_type_checker_agrees(package, tmp_path):

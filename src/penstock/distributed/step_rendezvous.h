@@ -28,7 +28,7 @@ class StepRendezvous final : public Rendezvous {
   void ReceiveAsync(const std::string& key, Received done) override;
   // Receives a value that this task sends, for another one: also before Begin. Cancelled: `cancellation` was first.
   void ReceiveLocally(const std::string& key, const Ref<CancellationManager>& cancellation, Received done);
-  // Receivers, here and on other tasks, get `status` as a derived error: whoever fails reports it by itself.
+  // Receivers, here and on other tasks, get `status` as a derived error: the part that failed reports it by itself.
   void Abort(Status status) override;
 
  private:

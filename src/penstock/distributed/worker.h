@@ -24,7 +24,7 @@ struct WorkerOptions {
 };
 
 // To be held by std::shared_ptr; steps hold it too. RegisterGraph compiles on the caller's thread, and RunGraph runs
-// graphs that cannot block there: whoever must not compute calls them elsewhere. A master asks its own task last.
+// graphs that cannot block there (RunGraphElsewhere does not). A master calls its own task last.
 class Worker final : public WorkerInterface, public std::enable_shared_from_this<Worker> {
  public:
   // `server`: the devices and the options of sessions; `task`: "/job:ps/replica:0/task:0"; `workers`: all tasks of the

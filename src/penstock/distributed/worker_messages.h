@@ -23,7 +23,7 @@ rpc::Message EncodeRan(const Status& status, const RunGraphResponse& response);
 // Its values in the order of `receives`. Throws the error that it holds.
 RunGraphResponse DecodeRan(std::string_view bytes, const std::vector<std::string>& receives);
 
-// What TensorFlow 2 sends beside a status: marks of a derived error, and of a worker that has started again.
+// The payloads that TensorFlow 2 sends beside a status: they mark a derived error, and a worker that has started again.
 std::string StatusDetails(const Status& status);
 // The status with the mark that `details` give it.
 Status WithDetails(Status status, std::string_view details);

@@ -28,7 +28,7 @@ Tensor Strings(const std::vector<std::string>& values) {
   return t;
 }
 
-// What TensorFlow 2.21 answered to RecvTensor, without the time at which it began to send.
+// TensorFlow 2.21's answers to RecvTensor, without the time at which it began to send.
 struct Recorded {
   const char* before;  // fields before the time
   const char* time;
@@ -179,7 +179,7 @@ TEST_F(Recording, OfAVariablesInitializationIsCarriedOut) {
   const std::string run =
       "0a10" + ToHex(registered.substr(2)) + "10d18bf1fddb8ac3a2012a0042" + session + "480150015883d9b9bcac9ed78d27";
   EXPECT_EQ(Call("RunGraph", run), "");
-  // The same request again, and one for a graph that is not there: the answer's body holds the errors.
+  // The same request again, which is refused: the answer's body holds the error.
   EXPECT_EQ(ToHex(Call("RunGraph", run)).substr(0, 4), "280a");
   EXPECT_EQ(Call("CleanupGraph", "08d18bf1fddb8ac3a201"), "");
   EXPECT_EQ(Call("Logging", "0801"), "");

@@ -1,4 +1,4 @@
-// Workers: steps over two tasks, what fails and what is left behind; called directly and over the transport.
+// Workers, called directly and over the transport: steps over two tasks, their failures and their cleanup.
 #include "penstock/graph/function.h"
 #include "two_tasks.h"
 

@@ -45,3 +45,24 @@ def test_all_edges_between_tasks_of_two_libraries(client, ps, worker):
     if not (cluster.TENSORFLOW_1 if "tensorflow1" in (client, ps, worker) else cluster.TENSORFLOW):
         pytest.skip("PENSTOCK_TEST_TENSORFLOW or PENSTOCK_TEST_TENSORFLOW_1 names no interpreter")
     assert run(client, ps, worker) == EXPECTED
+
+
+# Printed by TensorFlow 2.21 in both places.
+FUNCTIONS = """[[10.0, 10.0]]
+[[8.0, 8.0]]
+[[30.0, 38.0]]
+[[10.0, 10.0], [20.0, 28.0], [11.0, 19.0]]
+[[11.0, 19.0]]
+[2]
+[12]
+[22, [11.0, 19.0]]
+"""
+
+
+@pytest.mark.slow
+def test_functions_that_tensorflow_optimizes_with_each_step():
+    if not cluster.TENSORFLOW:
+        pytest.skip("PENSTOCK_TEST_TENSORFLOW names no interpreter")
+    program = pathlib.Path(__file__).with_name("function_program.py")
+    with cluster.Cluster({"ps": 1, "worker": 1}, {"worker": "tensorflow"}) as tasks:
+        assert tasks.run_client("tensorflow", program, tasks.target("worker")) == FUNCTIONS

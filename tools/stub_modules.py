@@ -1,5 +1,5 @@
 """The .pyi of a module from its source: signatures without bodies, so that type checkers do not guess types of
-parameters from their defaults and of results from code. What has no annotation is Any."""
+parameters from their defaults and of results from code. Parameters and results without an annotation are Any."""
 import ast
 import functools
 import importlib.util

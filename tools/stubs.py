@@ -47,7 +47,7 @@ def write(folder, path, lines):
 # --- public namespaces
 
 
-named = set()  # (module, name) of what public names are
+named = set()  # (module, name) of the objects that public names refer to
 
 
 def imported(name, target):
@@ -246,7 +246,7 @@ def described_class(kind, tensor):
             lines.append(f"    {name}: Any")
         elif name != "__hash__":
             lines.append(f"    {name}: Any")
-    if kind.__name__ == "Tensor":  # what eager tensors have besides
+    if kind.__name__ == "Tensor":  # further methods of eager tensors
         lines += [f"    def {name}(self) -> {result}: ..." for name, result in (
             ("numpy", "Any"), ("cpu", "Any"), ("gpu", "Any"), ("__float__", "float"), ("__int__", "int"),
             ("__index__", "int"), ("__bool__", "bool")) if name not in vars(kind)]

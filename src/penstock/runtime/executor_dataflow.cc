@@ -259,7 +259,7 @@ class DataflowRun : public std::enable_shared_from_this<DataflowRun> {
     done(status);
   }
 
-  // Adds to `fresh` what became ready, if the task is over and does not go on elsewhere.
+  // Adds to `fresh` the tasks that became ready, if the task is over and does not go on elsewhere.
   void RunTask(const Task& task, Workspace& workspace, std::vector<Task>* fresh) {
     const Instruction& instruction = *task.instruction;
     Entry* entries = Entries(task);

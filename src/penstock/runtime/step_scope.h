@@ -1,4 +1,4 @@
-// What a step runs with besides its program.
+// The services of a step and their lifetime.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-// Makes the services of one step, and owns what they point to. Must outlive the step.
+// Makes the services of one step, and owns the objects that they point to. Must outlive the step.
 class StepScope {
  public:
   struct Parts {
@@ -39,8 +39,8 @@ class StepScope {
   StepServices services_;
 };
 
-// The cancellation of a function call. It is cancelled with its caller's; a call that fails cancels only what it
-// started itself.
+// The cancellation of a function call. It is cancelled with its caller's; a call that fails cancels only the work
+// that it started.
 class CallCancellation {
  public:
   // `caller`: null if nobody else can cancel the call. Cancelled: the caller's is cancelled already.

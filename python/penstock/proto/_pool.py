@@ -107,6 +107,12 @@ def module_name(path):
     return dotted
 
 
+# Classes that 1.15's module has and 2.21's imports: {path: (path of the import, name)}.
+_OF_VERSION_ONE = {
+    "tensorflow/core/protobuf/config.proto": (("tensorflow/core/protobuf/rpc_options.proto", "RPCOptions"),),
+}
+
+
 def _make_module(state, path):
     file = state.files[path]
     name = module_name(path)
@@ -122,6 +128,8 @@ def _make_module(state, path):
     for dependency in file.public:
         made.__dict__.update((key, value) for key, value in vars(imported[dependency]).items()
                              if not key.startswith("_") and key != "DESCRIPTOR")
+    for dependency, name in _OF_VERSION_ONE.get(path, ()):
+        made.__dict__[name] = getattr(imported[dependency], name)
     made.__dict__["DESCRIPTOR"] = _descriptor(state, file)
     _fill_module(made)
     if state.is_default:

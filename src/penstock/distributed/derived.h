@@ -19,4 +19,13 @@ inline Status Derived(const Status& status) {
   return Status(Code::kCancelled, StrCat(kDerivedMark, status.message()), status.node());
 }
 
+// For the client of a step, to whom the mark means nothing.
+inline Status WithoutMark(const Status& status) {
+  const size_t at = status.message().find(kDerivedMark);
+  if (at == std::string::npos) return status;
+  std::string message = status.message();
+  message.erase(at, kDerivedMark.size());
+  return WithoutMark(Status(status.code(), std::move(message), status.node()));
+}
+
 }  // namespace penstock

@@ -7,6 +7,11 @@
 #include "penstock/runtime/step_executor.h"
 
 namespace penstock {
+namespace {
+
+constexpr auto kCauseIsLate = std::chrono::seconds(2);
+
+}  // namespace
 
 RegisteredStep::~RegisteredStep() {
   for (Part& part : parts) {
@@ -45,7 +50,7 @@ RunStepResponse RunningStep::Run(int64_t timeout_ms) {
     std::unique_lock lock(mutex_);
     over_.wait(lock, [&] { return left_ == 0; });
   }
-  ThrowIfError(deadline.StatusOf(status_));
+  ThrowIfError(WithoutMark(deadline.StatusOf(status_)));
   RunStepResponse response;
   for (RunGraphResponse& one : responses_) {
     for (auto& [key, value] : one.received) response.fetched.push_back(std::move(value));
@@ -58,17 +63,26 @@ RunStepResponse RunningStep::Run(int64_t timeout_ms) {
 }
 
 void RunningStep::Finish(size_t part, Status status, RunGraphResponse response) {
-  bool failed = false;
+  bool cancel = false, wait = false;
   {
     std::lock_guard lock(mutex_);
-    failed = !status.ok() && status_.ok();
-    // An error that follows from another task's failure, or from cancellation, gives way to a cause.
+    // An error that follows from another task's failure, or from cancellation, gives way to a cause. That one is on its
+    // way: a call that is cancelled would lose it.
     if (!status.ok() && (status_.ok() || (IsDerived(status_) && !IsDerived(status)))) {
+      cancel = !IsDerived(status);
+      wait = !cancel;
       status_ = Status(status.code(), StrCat("From ", step_.parts[part].task, ":\n", status.message()), status.node());
     }
     responses_[part] = std::move(response);
   }
-  if (failed) cancellation_->Cancel();
+  if (wait) {
+    try {
+      alarm_ = Alarm::At(std::chrono::steady_clock::now() + kCauseIsLate, [own = cancellation_] { own->Cancel(); });
+    } catch (const Error&) {  // no thread can be had
+      cancel = true;
+    }
+  }
+  if (cancel) cancellation_->Cancel();
   std::lock_guard lock(mutex_);
   if (--left_ == 0) over_.notify_all();
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "penstock/base/alarms.h"
 #include "penstock/distributed/master_interface.h"
 #include "penstock/distributed/worker_interface.h"
 
@@ -51,6 +52,7 @@ class RunningStep {
   std::condition_variable over_;
   size_t left_ = 0;
   Status status_;
+  Alarm alarm_;  // cancels calls if no cause comes
 };
 
 }  // namespace penstock

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import penstock as tf
-from penstock._src.data.experimental.ops import counter, readers as more_readers
 from penstock._src.data.ops import dataset_ops, readers
 from penstock._src.graph import config
 from penstock._src.base import mode, tf2
+from penstock.alias import finder
 
 Dataset = dataset_ops.DatasetV2
 
@@ -24,8 +24,10 @@ def values(dataset):
 
 
 def test_internal_names_are_of_the_version_in_use(monkeypatch):
-    both = [(dataset_ops, "Dataset"), (readers, "TFRecordDataset"), (more_readers, "CsvDataset"),
-            (more_readers, "make_csv_dataset"), (counter, "Counter")]
+    both = [(finder.internal_module(module), name) for module, name in (
+        ("data.ops.dataset_ops", "Dataset"), ("data.ops.readers", "TFRecordDataset"),
+        ("data.experimental.ops.readers", "CsvDataset"), ("data.experimental.ops.readers", "make_csv_dataset"),
+        ("data.experimental.ops.counter", "Counter"))]
     assert [getattr(module, name).__name__[-2:].upper() for module, name in both] == ["V2"] * 5
     monkeypatch.setattr(tf2, "enabled", lambda: False)
     assert [getattr(module, name).__name__[-2:].upper() for module, name in both] == ["V1"] * 5

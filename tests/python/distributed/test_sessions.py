@@ -79,6 +79,15 @@ def test_an_isolated_session_has_variables_of_its_own(tasks):
             isolated.run(v)
 
 
+def test_the_cause_of_a_failure_is_reported_however_its_consequences_race(tasks):
+    with tf.device("/job:ps"):
+        v = tf.get_variable("never_initialized", shape=[], use_resource=True)
+    with tf.Session(tasks.target("worker")) as sess:
+        for _ in range(100):
+            with pytest.raises(tf.errors.FailedPreconditionError, match="From /job:ps/replica:0/task:0:\n"):
+                sess.run(v)
+
+
 def test_device_filters_hide_tasks(tasks):
     x = tf.constant(1) + 1
     config = tf.ConfigProto(device_filters=["/job:worker"])

@@ -62,7 +62,7 @@ class Ringer {
     std::lock_guard lock(mutex_);
     Start();
     const uint64_t id = ++last_;
-    on_interrupt_[id] = std::move(callback);
+    on_interrupt_[id] = {g_interrupt_rings.load(), std::move(callback)};
     return id;
   }
   void Remove(uint64_t id) {
@@ -102,10 +102,12 @@ class Ringer {
       if (const int now = g_interrupt_rings.load(); now != seen_) {
         seen_ = now;
         std::vector<uint64_t> ids;
-        for (const auto& [id, callback] : on_interrupt_) ids.push_back(id);
+        for (const auto& [id, watcher] : on_interrupt_) {
+          if (watcher.rings_before != now) ids.push_back(id);
+        }
         for (const uint64_t id : ids) {
           const auto it = on_interrupt_.find(id);
-          if (it != on_interrupt_.end()) Call(lock, id, std::function<void()>(it->second));
+          if (it != on_interrupt_.end()) Call(lock, id, std::function<void()>(it->second.callback));
         }
         continue;
       }
@@ -153,7 +155,11 @@ class Ringer {
   std::thread::id thread_;
   std::map<std::pair<Clock::time_point, uint64_t>, std::function<void()>> timed_;
   std::map<uint64_t, Clock::time_point> times_;
-  std::map<uint64_t, std::function<void()>> on_interrupt_;
+  struct Watcher {
+    int rings_before;  // it is registered: this thread may hear of them later
+    std::function<void()> callback;
+  };
+  std::map<uint64_t, Watcher> on_interrupt_;
 };
 
 }  // namespace

@@ -80,6 +80,16 @@ TEST(Alarm, InterruptsReachAllWhoRegistered) {
   EXPECT_EQ(calls.order.back(), 1);
 }
 
+TEST(Alarm, EarlierInterruptsReachNobodyWhoRegistersLater) {
+  std::atomic<int> late{0};
+  for (int i = 0; i < 200; ++i) {
+    RingInterrupt();  // the thread of the alarms may hear of it only after the next line
+    const Alarm alarm = Alarm::OnInterrupt([&] { ++late; });
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  EXPECT_EQ(late, 0);
+}
+
 TEST(Alarm, RingsInAForkedChild) {
   Calls calls;
   const Alarm kept = Alarm::At(Clock::now() + std::chrono::hours(1), [] {});

@@ -395,7 +395,7 @@ void ThreadPool::ParallelFor(int64_t total, int64_t unit_cost, FunctionRef<void(
   if (total <= 0) return;
   // Some microseconds of work are worth another thread if it waits awake, and about 10 if it has to be woken.
   constexpr int64_t kMinPiece = 4000, kMinShareToWake = 10000;
-  // A unit that takes as long fills the caches itself, whoever computes it.
+  // A unit that takes as long fills the caches itself, on any thread.
   constexpr int64_t kLongUnit = 100000;
   const int64_t cost = unit_cost <= 0 ? total : (total > INT64_MAX / unit_cost ? INT64_MAX : total * unit_cost);
   int64_t pieces = std::min<int64_t>({total, cost / kMinPiece, 4 * impl_->threads});

@@ -71,6 +71,8 @@ void MasterSession::FindDevices(CancellationManager* cancellation) {
   client_ = {own->name, own->incarnation};
   for (const DeviceAttributes& device : attributes_) {
     devices_.push_back(std::make_unique<Device>(device.name, device.type, nullptr));
+    placeable_.push_back(devices_.back().get());
+    incarnations_[device.name] = device.incarnation;
   }
 }
 
@@ -125,9 +127,7 @@ void MasterSession::AddAndPlace(const GraphDef& graph) {
     }
   }
   ImportGraphDef(graph, import, &graph_);
-  std::vector<Device*> devices;
-  for (const auto& device : devices_) devices.push_back(device.get());
-  Place(graph_, devices,
+  Place(graph_, placeable_,
         {.allow_soft_placement = options_.allow_soft_placement, .log_device_placement = options_.log_device_placement});
   // Placed nodes keep their devices when the graph grows. Nodes with bodies have no place.
   for (Node* node : graph_.Nodes()) {
@@ -183,14 +183,10 @@ std::shared_ptr<const RegisteredStep> MasterSession::Register(const RunStepReque
   InlineCalls(*graph);
   LowerControlFlow(*graph);  // that was in the calls
   GiveCallsTheirState(*graph, {});
-  std::vector<Device*> devices;
-  for (const auto& device : devices_) devices.push_back(device.get());
-  Place(*graph, devices, {.allow_soft_placement = options_.allow_soft_placement});
-  std::map<std::string, uint64_t> incarnations;
-  for (const DeviceAttributes& device : attributes_) incarnations[device.name] = device.incarnation;
+  Place(*graph, placeable_, {.allow_soft_placement = options_.allow_soft_placement});
   const auto parts = Partition(
       *graph,
-      {.incarnation = [&](const std::string& device) { return incarnations.at(device); }, .part_of = TaskOfDevice});
+      {.incarnation = [&](const std::string& device) { return incarnations_.at(device); }, .part_of = TaskOfDevice});
   step->session = handle_;
   // The master's own part comes last, as it may run on the calling thread.
   std::vector<std::pair<std::string, std::shared_ptr<Graph>>> ordered(parts.begin(), parts.end());

@@ -61,6 +61,8 @@ class MasterSession {
   std::vector<std::string> tasks_;  // that the session sees
   std::vector<DeviceAttributes> attributes_;
   std::vector<std::unique_ptr<Device>> devices_;  // attributes only; the client's first
+  std::vector<Device*> placeable_;                // the same, for the placer
+  std::map<std::string, uint64_t> incarnations_;  // by device
   ClientDevice client_;
 
   std::mutex graph_mutex_;  // guards the next three

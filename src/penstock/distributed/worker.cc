@@ -234,7 +234,7 @@ Worker::SessionPtr Worker::NewSession(const WorkerSessionRequest& request) {
   auto session =
       std::make_shared<WorkerSession>(request.session, task, std::move(devices), request.isolate_state, workers_);
   if (has_cluster) {
-    if (!options_.make_directory) throw Unimplemented("A session over a cluster of its own (ConfigProto.cluster_def)");
+    if (!options_.make_directory) throw Unimplemented("A session with its own cluster (ConfigProto.cluster_def)");
     session->OwnCluster(options_.make_directory(request.server));
   }
   return session;

@@ -21,7 +21,7 @@
 namespace penstock {
 
 // Says when a step is to end early. What may still run after the step (a time limit, a late answer from elsewhere)
-// holds a reference of its own.
+// holds its own reference.
 class CancellationManager final : public RefCounted {
  public:
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }

@@ -17,7 +17,7 @@ namespace penstock {
 
 class Session final : public SessionInterface {
  public:
-  // On devices of its own or, if there is a server, on the server's; with isolate_session_state, on devices of its own
+  // On its own devices or, if there is a server, on the server's; with isolate_session_state, on its own devices
   // that are named like them. InvalidArgument: a bad device count or thread count, a malformed filter.
   Session(std::shared_ptr<Graph> graph, SessionOptions options, std::shared_ptr<Server> server = nullptr);
   ~Session() override;

@@ -17,7 +17,7 @@ namespace penstock {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kReuse = false;  // each block is of its own and of the size asked for: sanitizers see what leaves it
+constexpr bool kReuse = false;  // each block is separate and of the requested size: sanitizers see accesses outside
 #else
 constexpr bool kReuse = true;
 #endif

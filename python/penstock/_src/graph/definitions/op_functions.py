@@ -176,7 +176,7 @@ def _source(info, namespace):
 
 
 class _Variants:
-    """The short roads of an op with attributes other than its defaults, made as they are asked for."""
+    """Cache of an op's eager fast paths for attributes other than its defaults, made on first use."""
 
     def __init__(self, info, names):
         self._info, self._names = info, names

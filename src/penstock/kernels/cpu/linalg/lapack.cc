@@ -53,7 +53,7 @@ const BlasLoops<Complex128>& LoopsOf(Complex128) { return BlasLoopsOfMachine().c
 
 bool Is(const char* option, char letter) { return (*option & ~0x20) == letter; }
 
-// C = alpha op(A) op(B) + beta C. By columns C lies in memory as its transpose does by rows: C^T = op(B)^T op(A)^T.
+// C = alpha op(A) op(B) + beta C. A column-major C has the memory layout of a row-major C^T = op(B)^T op(A)^T.
 template <class T>
 void Gemm(const char* op_a, const char* op_b, int64_t m, int64_t n, int64_t depth, T alpha, const T* a, int64_t lda,
           const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {

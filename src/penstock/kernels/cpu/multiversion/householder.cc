@@ -43,7 +43,7 @@ struct Reflections {
   }
 };
 
-// A reflection whose vector lies in `column` below its place, where another number stands.
+// A reflection whose vector is stored in `column` below the pivot; the pivot entry holds another number.
 template <class T, class F>
 void WithOne(T* place, const F& fn) {
   const T kept = *place;

@@ -282,7 +282,7 @@ void Multiply(Block<T> c, Into into, Block<T> a, bool adjoint_a, Block<T> b, boo
     }
     a = {negative.data(), a.rows, a.columns, a.rows};
   }
-  // By columns C lies in memory as its transpose does by rows: C^T = op(B)^T op(A)^T.
+  // A column-major C has the memory layout of a row-major C^T = op(B)^T op(A)^T.
   const auto transposed = [](const Block<T>& m, bool adjoint) {
     return adjoint ? MatrixView{m.data, 1, m.stride, kIsComplex<T>} : MatrixView{m.data, m.stride, 1};
   };

@@ -85,7 +85,7 @@ Rows<T> ReadOnly(Rows<const T> m) {
   return {const_cast<T*>(m.data), m.rows, m.columns, m.stride};
 }
 
-// A matrix of its own memory, column by column.
+// A column-major matrix that owns its memory.
 template <class T>
 class Columns {
  public:
